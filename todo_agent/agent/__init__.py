@@ -1,0 +1,1 @@
+"""The agent loop: no screen, no SDK, no disk, no todo."""

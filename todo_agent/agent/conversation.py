@@ -1,0 +1,113 @@
+"""A conversation in memory: its messages, its state, and the one way to change them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from uuid import uuid4
+
+from todo_agent.agent.history import append, repair_message
+from todo_agent.agent.json import Json
+from todo_agent.agent.messages import Message
+from todo_agent.agent.provider import NO_USAGE, Usage
+from todo_agent.agent.state import NO_UPDATE, Key, State, Update
+
+By: TypeAlias = Literal["model", "user", "restore"]
+
+
+def _object(data: Json) -> dict[str, Json]:
+    if not isinstance(data, dict):
+        raise ValueError("extra is a JSON object")
+    return dict(data)
+
+
+def _same(extra: dict[str, Json]) -> Json:
+    return extra
+
+
+EXTRA: Key[dict[str, Json]] = Key("extra", {}, to_json=_same, from_json=_object)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One change of a conversation. It is applied whole or not at all."""
+
+    messages: tuple[Message, ...] = ()
+    update: Update = NO_UPDATE
+    usage: Usage = NO_USAGE
+    """Of one model call, with the size of its context."""
+    keep: int | None = None
+    """First forget all but so many messages: a blocked turn, a rewind."""
+    by: By = "model"
+
+    def __bool__(self) -> bool:
+        return bool(self.messages or self.update or self.usage != NO_USAGE or self.keep is not None)
+
+
+Record: TypeAlias = Callable[[Commit], Awaitable[None]]
+"""Stores a commit durably, or raises."""
+
+
+async def _in_memory(commit: Commit) -> None:
+    """Keep nothing beyond the process."""
+
+
+class Conversation:
+    """Messages, state and usage of one thread.
+
+    Everything changes through `commit`, which first records and then applies, so what can
+    be seen here is on disk. `extra` is a live dict; whatever is in it at a commit is
+    committed along.
+    """
+
+    def __init__(
+        self,
+        conversation_id: str | None = None,
+        *,
+        messages: tuple[Message, ...] = (),
+        state: State | None = None,
+        usage: Usage = NO_USAGE,
+        context_tokens: int = 0,
+        record: Record = _in_memory,
+    ) -> None:
+        self.id = conversation_id or uuid4().hex
+        self.messages = messages
+        self.state = state or State()
+        self.usage = usage
+        self.context_tokens = context_tokens
+        self.extra = dict(self.state[EXTRA])
+        self._saved_extra = json.dumps(self.extra, sort_keys=True)
+        self._record = record
+
+    async def commit(self, commit: Commit) -> Commit:
+        """Record a commit, apply it, and return it as it was applied.
+
+        Raises:
+            OSError: it could not be recorded; nothing changed.
+        """
+        extra = json.dumps(self.extra, sort_keys=True)
+        update = commit.update
+        if extra != self._saved_extra:
+            update = update | EXTRA.set(json.loads(extra))
+        applied = Commit(
+            tuple(repair_message(message) for message in commit.messages),
+            update,
+            commit.usage,
+            commit.keep,
+            commit.by,
+        )
+        if not applied:
+            return applied
+        await self._record(applied)
+        self._saved_extra = extra
+        if applied.keep is not None:
+            self.messages = self.messages[: applied.keep]
+        for message in applied.messages:
+            self.messages = append(self.messages, message)
+        self.state = self.state.apply(applied.update)
+        self.usage = self.usage + applied.usage
+        if applied.usage != NO_USAGE:
+            self.context_tokens = applied.usage.context_tokens
+        return applied

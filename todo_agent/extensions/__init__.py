@@ -1,0 +1,1 @@
+"""The fine-grained extension contract and its host."""

@@ -1,0 +1,1 @@
+"""Stock middlewares, one file each."""

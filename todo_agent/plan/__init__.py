@@ -1,0 +1,1 @@
+"""The todo list: pure values and rules, and the middlewares that carry them."""

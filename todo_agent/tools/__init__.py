@@ -1,0 +1,1 @@
+"""The coding tools, one file each."""

@@ -1,0 +1,1 @@
+"""The screen. Nothing outside imports Textual."""
