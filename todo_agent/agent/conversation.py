@@ -77,7 +77,7 @@ class Conversation:
         self.state = state or State()
         self.usage = usage
         self.context_tokens = context_tokens
-        self.extra = dict(self.state[EXTRA])
+        self.extra = {**self.state[EXTRA]}
         self._saved_extra = json.dumps(self.extra, sort_keys=True)
         self._record = record
 
