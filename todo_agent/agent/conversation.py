@@ -77,7 +77,8 @@ class Conversation:
         self.state = state or State()
         self.usage = usage
         self.context_tokens = context_tokens
-        self.extra = {**self.state[EXTRA]}
+        extra: dict[str, Json] = self.state[EXTRA]
+        self.extra = extra.copy()
         self._saved_extra = json.dumps(self.extra, sort_keys=True)
         self._record = record
 
