@@ -133,6 +133,8 @@ class Tool:
     description: str
     schema: JsonObject
     run: Run
+    check: Callable[[JsonObject], JsonObject | Error] | None = None
+    """Takes the place of the schema's check: returns the arguments to use, or what is wrong."""
     locks: Callable[[JsonObject], Locks] = _no_locks
     resources: Callable[[JsonObject], tuple[Resource, ...]] | None = None
     """What a call touches; `invoke <name>` where this is None (S0-52)."""
