@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from todo_agent.agent.history import append, repair_message
 from todo_agent.agent.json import Json
 from todo_agent.agent.messages import Message
 from todo_agent.agent.provider import NO_USAGE, Usage
-from todo_agent.agent.state import NO_UPDATE, Key, State, Update
+from todo_agent.agent.state import NO_UPDATE, Key, State, Update, restoring
 
 By: TypeAlias = Literal["model", "user", "restore"]
 
@@ -81,34 +82,53 @@ class Conversation:
         self.extra = extra.copy()
         self._saved_extra = json.dumps(self.extra, sort_keys=True)
         self._record = record
+        self._lock = asyncio.Lock()
 
     async def commit(self, commit: Commit) -> Commit:
         """Record a commit, apply it, and return it as it was applied.
 
+        It happens whole even when the caller is cancelled meanwhile.
+
         Raises:
             OSError: it could not be recorded; nothing changed.
         """
-        extra = json.dumps(self.extra, sort_keys=True)
+        task = asyncio.ensure_future(self._commit(commit))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait([task])
+            raise
+
+    async def restore(self, *, keep: int, state: State, by: By = "restore") -> Commit:
+        """Go back to the first `keep` messages and an earlier state, `extra` included."""
+        self.extra.clear()
+        self.extra.update(state[EXTRA])
+        return await self.commit(Commit(keep=keep, update=restoring(state, self.state), by=by))
+
+    async def _commit(self, commit: Commit) -> Commit:
+        async with self._lock:
+            extra = json.dumps(self.extra, sort_keys=True)
+            applied = self._prepare(commit, extra)
+            if not applied:
+                return applied
+            await self._record(applied)
+            self._saved_extra = extra
+            self._apply(applied)
+            return applied
+
+    def _prepare(self, commit: Commit, extra: str) -> Commit:
+        messages = (repair_message(message) for message in commit.messages)
         update = commit.update
         if extra != self._saved_extra:
             update = update | EXTRA.set(json.loads(extra))
-        applied = Commit(
-            tuple(repair_message(message) for message in commit.messages),
-            update,
-            commit.usage,
-            commit.keep,
-            commit.by,
-        )
-        if not applied:
-            return applied
-        await self._record(applied)
-        self._saved_extra = extra
-        if applied.keep is not None:
-            self.messages = self.messages[: applied.keep]
-        for message in applied.messages:
+        return replace(commit, messages=tuple(m for m in messages if m.content), update=update)
+
+    def _apply(self, commit: Commit) -> None:
+        if commit.keep is not None:
+            self.messages = self.messages[: commit.keep]
+        for message in commit.messages:
             self.messages = append(self.messages, message)
-        self.state = self.state.apply(applied.update)
-        self.usage = self.usage + applied.usage
-        if applied.usage != NO_USAGE:
-            self.context_tokens = applied.usage.context_tokens
-        return applied
+        self.state = self.state.apply(commit.update)
+        self.usage = self.usage + commit.usage
+        if commit.usage != NO_USAGE:
+            self.context_tokens = commit.usage.context_tokens

@@ -125,6 +125,8 @@ class Directive:
     inject: tuple[Message, ...] = ()
     refuse: Mapping[str, Error] = field(default_factory=dict)
     update: Update = NO_UPDATE
+    reason: str = ""
+    """Why it ends or goes on, for the person; shown as a warning."""
 
 
 NATURAL = Directive()

@@ -51,17 +51,32 @@ class Update:
 NO_UPDATE = Update()
 
 
+def restoring(old: State, new: State) -> Update:
+    """Return the update that turns the new state into the old one."""
+    before, after = old.to_json(), new.to_json()
+    changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
+    return Update({name: (_raw_key(name), before.get(name)) for name in changed})
+
+
+def _raw_key(name: str) -> Key[Json]:
+    return Key(name, None, to_json=_unchanged, from_json=_unchanged)
+
+
+def _unchanged(value: Json) -> Json:
+    return value
+
+
 class State:
     """The committed values. `state[KEY]` is the value of a key, or its default.
 
-    Values of keys nobody knows here are kept as JSON, so a thread may pass through a
-    program with another stack and lose nothing.
+    A stored null is no value. Values of keys nobody knows here are kept as JSON, so a
+    thread may pass through a program with another stack and lose nothing.
     """
 
     __slots__ = ("_decoded", "_json")
 
     def __init__(self, values: JsonObject | None = None) -> None:
-        self._json: JsonObject = dict(values or {})
+        self._json: JsonObject = {k: v for k, v in (values or {}).items() if v is not None}
         self._decoded: Mapping[str, tuple[Key[Any], Any]] = {}
 
     def __getitem__(self, key: Key[T]) -> T:
@@ -91,7 +106,8 @@ class State:
     def apply(self, update: Update) -> State:
         """Return a new state with the update's values."""
         state = State({**self._json, **update.to_json()})
-        state._decoded = {**self._decoded, **update.values}
+        typed = {n: kv for n, kv in self._decoded.items() if n not in update.values}
+        state._decoded = typed | {n: kv for n, kv in update.values.items() if kv[1] is not None}
         return state
 
     def to_json(self) -> JsonObject:

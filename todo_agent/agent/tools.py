@@ -109,10 +109,6 @@ class ToolContext:
 Run: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[Outcome]]
 
 
-def _no_locks(args: JsonObject) -> Locks:
-    return NO_LOCKS
-
-
 def _no_title(args: JsonObject) -> str:
     return ""
 
@@ -135,7 +131,8 @@ class Tool:
     run: Run
     check: Callable[[JsonObject], JsonObject | Error] | None = None
     """Takes the place of the schema's check: returns the arguments to use, or what is wrong."""
-    locks: Callable[[JsonObject], Locks] = _no_locks
+    locks: Locks = NO_LOCKS
+    """What it needs while it runs; a tool that writes state locks what it reads (S0-33, S0-35)."""
     resources: Callable[[JsonObject], tuple[Resource, ...]] | None = None
     """What a call touches; `invoke <name>` where this is None (S0-52)."""
     title: Callable[[JsonObject], str] = _no_title
