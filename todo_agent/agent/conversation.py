@@ -101,8 +101,9 @@ class Conversation:
 
     async def restore(self, *, keep: int, state: State, by: By = "restore") -> Commit:
         """Go back to the first `keep` messages and an earlier state, `extra` included."""
+        extra: dict[str, Json] = state[EXTRA]
         self.extra.clear()
-        self.extra.update(state[EXTRA])
+        self.extra.update(extra)
         return await self.commit(Commit(keep=keep, update=restoring(state, self.state), by=by))
 
     async def _commit(self, commit: Commit) -> Commit:

@@ -1,0 +1,139 @@
+"""One run as its hooks see it: the conversation, the step, and the way to commit and to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from uuid import uuid4
+
+from todo_agent.agent.control import Control
+from todo_agent.agent.conversation import Commit, Conversation
+from todo_agent.agent.events import (
+    ApprovalRequested,
+    Event,
+    MessageAdded,
+    QuestionAsked,
+    QuestionClosed,
+    StateChanged,
+    UsageChanged,
+)
+from todo_agent.agent.json import Json, JsonObject
+from todo_agent.agent.messages import Message, ToolResult, ToolUse
+from todo_agent.agent.outcomes import Answer, Question
+from todo_agent.agent.provider import NO_USAGE, Usage
+from todo_agent.agent.stack import OwnedTool, Stack, guarded
+from todo_agent.agent.state import State
+from todo_agent.agent.tools import Error
+from todo_agent.agent.validation import check
+
+Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
+Emit: TypeAlias = Callable[[Event], None]
+
+
+@dataclass
+class Run:
+    """The context every hook of one run gets (`RunContext`)."""
+
+    conversation: Conversation
+    stack: Stack
+    agent_name: str
+    emit: Emit
+    control: Control
+    ask: Ask | None
+    model: str
+    run_id: str = field(default_factory=lambda: uuid4().hex)
+    step: int = 0
+    tools: Mapping[str, OwnedTool] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    """Answers given to questions of a suspended run, by call id or middleware name."""
+
+    @property
+    def conversation_id(self) -> str:
+        """The thread this run belongs to."""
+        return self.conversation.id
+
+    @property
+    def state(self) -> State:
+        """The committed state."""
+        return self.conversation.state
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The committed conversation."""
+        return self.conversation.messages
+
+    @property
+    def extra(self) -> dict[str, Json]:
+        """The conversation's live dict."""
+        return self.conversation.extra
+
+    @property
+    def steering_waits(self) -> bool:
+        """Whether something typed waits for the next step."""
+        return bool(self.control.waiting)
+
+    def fault(self, call: ToolUse) -> str | None:
+        """Return why a requested call cannot run, or None."""
+        arguments = self.arguments(call)
+        return arguments.message if isinstance(arguments, Error) else None
+
+    def arguments(self, call: ToolUse) -> JsonObject | Error:
+        """Return the arguments to run a call with, or what is wrong with it (S0-32, S0-89)."""
+        owned = self.tools.get(call.name)
+        if owned is None:
+            known = ", ".join(sorted(self.tools)) or "none"
+            return Error(f"There is no tool named {call.name!r}. The tools are: {known}.")
+        if owned.tool.check is not None:
+            return owned.tool.check(call.input)
+        problem = check(owned.tool.schema, call.input)
+        return call.input if problem is None else Error(problem)
+
+    async def append(self, message: Message) -> None:
+        """Commit a message at the end of the conversation, at once."""
+        await self.commit(Commit((message,)))
+
+    async def commit(self, commit: Commit) -> None:
+        """Commit, then show and announce what changed.
+
+        Results of calls are announced to the middlewares one by one, and shown when the
+        last of a message is there.
+        """
+        applied = await self.conversation.commit(commit)
+        if applied.update:
+            self.emit(StateChanged(self.state, applied.update.names, by=applied.by))
+        if applied.usage != NO_USAGE:
+            self._show_usage()
+        for message in applied.messages:
+            if not any(isinstance(block, ToolResult) for block in message.content):
+                self.emit(MessageAdded(message, self.messages.index(message)))
+        for message in applied.messages:
+            await self.announce(message)
+
+    async def restore(self, *, keep: int, state: State) -> None:
+        """Undo everything since an earlier point of the conversation."""
+        applied = await self.conversation.restore(keep=keep, state=state)
+        if applied.update:
+            self.emit(StateChanged(self.state, applied.update.names, by="restore"))
+
+    async def count(self, usage: Usage) -> None:
+        """Count one model call."""
+        await self.commit(Commit(usage=usage))
+
+    async def announce(self, message: Message) -> None:
+        """Tell every middleware that a message was committed."""
+        for item in self.stack.middleware:
+            await guarded(item, item.on_message, self, message)
+
+    async def put(self, question: Question, ask: Ask) -> Answer:
+        """Put a question to the person and wait for the answer."""
+        event = ApprovalRequested if question.kind == "approval" else QuestionAsked
+        self.emit(event(question))
+        try:
+            return await ask(question)
+        finally:
+            self.emit(QuestionClosed(question.id))
+
+    def _show_usage(self) -> None:
+        conversation = self.conversation
+        self.emit(UsageChanged(conversation.usage, conversation.context_tokens, self.model))
