@@ -10,8 +10,16 @@ from typing import TypeAlias
 from todo_agent.agent.calls import Calls, Stopped
 from todo_agent.agent.control import Control
 from todo_agent.agent.conversation import Commit, Conversation
-from todo_agent.agent.events import Event, RunFinished, RunStarted, StepStarted, Warned
-from todo_agent.agent.history import close_calls, open_calls
+from todo_agent.agent.events import (
+    Event,
+    MessageAdded,
+    RunFinished,
+    RunStarted,
+    StepStarted,
+    ToolFinished,
+    Warned,
+)
+from todo_agent.agent.history import INTERRUPTED, close_calls, open_calls
 from todo_agent.agent.messages import Message, Text, ToolResult, user
 from todo_agent.agent.middleware import Block, Directive, Middleware
 from todo_agent.agent.model_step import Asked, ModelStep
@@ -377,10 +385,16 @@ async def _deliver_steering(run: Run) -> bool:
     return bool(messages)
 
 
-async def _close_open_calls(run: Run, reason: str | None = None) -> None:
+async def _close_open_calls(run: Run, reason: str = INTERRUPTED) -> None:
+    """Answer the calls that never got a result, so that the conversation can be sent."""
     calls = open_calls(run.messages)
-    if calls:
-        await run.append(close_calls(calls, reason) if reason else close_calls(calls))
+    if not calls:
+        return
+    closed = close_calls(calls, reason)
+    await run.append(closed)
+    for call, result in zip(calls, closed.results, strict=True):
+        run.emit(ToolFinished(call.id, call.name, result, seconds=0.0))
+    run.emit(MessageAdded(run.messages[-1], len(run.messages) - 1))
 
 
 async def _suspend(run: Run, suspension: Suspension) -> RunEnd:

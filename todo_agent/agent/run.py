@@ -19,7 +19,7 @@ from todo_agent.agent.events import (
     UsageChanged,
 )
 from todo_agent.agent.json import Json, JsonObject
-from todo_agent.agent.messages import Message, ToolResult, ToolUse
+from todo_agent.agent.messages import Message, ToolUse
 from todo_agent.agent.outcomes import Answer, Question
 from todo_agent.agent.provider import NO_USAGE, Usage
 from todo_agent.agent.stack import OwnedTool, Stack, guarded
@@ -104,9 +104,10 @@ class Run:
             self.emit(StateChanged(self.state, applied.update.names, by=applied.by))
         if applied.usage != NO_USAGE:
             self._show_usage()
-        for message in applied.messages:
-            if not any(isinstance(block, ToolResult) for block in message.content):
-                self.emit(MessageAdded(message, self.messages.index(message)))
+        first = len(self.messages) - len(applied.messages)
+        for index, message in enumerate(applied.messages, first):
+            if not message.results:
+                self.emit(MessageAdded(message, index))
         for message in applied.messages:
             await self.announce(message)
 
