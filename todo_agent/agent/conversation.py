@@ -58,9 +58,9 @@ async def _in_memory(commit: Commit) -> None:
 class Conversation:
     """Messages, state and usage of one thread.
 
-    Everything changes through `commit`, which first records and then applies, so what can
-    be seen here is on disk. `extra` is a live dict; whatever is in it at a commit is
-    committed along.
+    Everything changes through `commit`, which first awaits `record` and then applies, so
+    what can be seen here is on disk. `extra` is a live dict; whatever is in it at a commit
+    is committed along.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Conversation:
         extra: dict[str, Json] = self.state[EXTRA]
         self.extra = extra.copy()
         self._saved_extra = json.dumps(self.extra, sort_keys=True)
-        self._record = record
+        self.record = record
         self._lock = asyncio.Lock()
 
     async def commit(self, commit: Commit) -> Commit:
@@ -112,7 +112,7 @@ class Conversation:
             applied = self._prepare(commit, extra)
             if not applied:
                 return applied
-            await self._record(applied)
+            await self.record(applied)
             self._saved_extra = extra
             self._apply(applied)
             return applied

@@ -29,6 +29,7 @@ from todo_agent.agent.outcomes import (
     Blocked,
     Failed,
     Interrupted,
+    LimitReached,
     RunEnd,
     Suspended,
 )
@@ -103,7 +104,7 @@ class Agent:
 
     async def run(
         self,
-        message: str | Message,
+        message: str | Message | None,
         emit: Emit = _unseen,
         *,
         conversation: Conversation | None = None,
@@ -112,6 +113,8 @@ class Agent:
     ) -> RunEnd:
         """Take up one input and return how the run ended.
 
+        Without a message the run goes on from the conversation as it stands, for instance
+        after a failed call.
         Every change is committed to the conversation as it happens and then shown to
         `emit`. `control` steers and interrupts. `ask` puts a question to a person; without
         it a run that needs one ends `Suspended`, and `resume` goes on. Whatever happens,
@@ -120,7 +123,7 @@ class Agent:
         Raises:
             asyncio.CancelledError: the caller was cancelled; the run is closed first.
         """
-        taken = user(message) if isinstance(message, str) else message
+        taken = message if isinstance(message, Message) else user(message or "")
         run = self._new_run(conversation or Conversation(), emit, control, ask)
         return await self._close(run, lambda: self._take_up(run, taken))
 
@@ -408,6 +411,8 @@ def _end_of(error: Exception) -> RunEnd:
             return end
         case ProviderError():
             return Failed(str(error), kind=error.kind, by="model", error=error)
+        case LimitReached():
+            return Failed(str(error), kind="limit")
         case MiddlewareError():
             return Failed(str(error), kind="middleware", by=error.name, error=error.error)
         case UndeclaredKeyError():

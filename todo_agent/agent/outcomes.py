@@ -78,4 +78,8 @@ class Interrupted:
     """A person stopped the run."""
 
 
+class LimitReached(Exception):  # noqa: N818 -- a limit is no error of the program
+    """Raised by a middleware's hook to end the run as `Failed` of kind `limit`."""
+
+
 RunEnd: TypeAlias = Answered | Blocked | Failed | Suspended | Interrupted

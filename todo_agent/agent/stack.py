@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from todo_agent.agent.middleware import Middleware
+from todo_agent.agent.outcomes import LimitReached
 from todo_agent.agent.provider import ProviderError
 from todo_agent.agent.state import Update
 from todo_agent.agent.tools import Tool
@@ -123,7 +124,7 @@ async def guarded(
     """Await a hook; what it raises comes out with the middleware's name on it (S0-87)."""
     try:
         return await hook(*args)
-    except (MiddlewareError, UndeclaredKeyError, ProviderError):
+    except (MiddlewareError, UndeclaredKeyError, ProviderError, LimitReached):
         raise
     except Exception as error:
         raise MiddlewareError(name_of(middleware), hook.__name__, error) from error
