@@ -1,57 +1,133 @@
-"""Checks a call's arguments against the tool's JSON schema, with a message a model can use."""
+"""Checks a call's arguments against the tool's schema, and words what is wrong."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.exceptions import best_match
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from todo_agent.agent.json import Json, JsonObject
 
-MAX_SHOWN = 80
-"""The longest piece of a wrong value in a message, in characters."""
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
+MAX_DEPTH = 64
+"""Arguments nested deeper than this are refused before anything looks into them."""
+MAX_PROBLEMS = 3
+SHOWN_CHARS = 60
 
 
 def check(schema: JsonObject, args: JsonObject) -> str | None:
-    """Return what is wrong with the arguments, or None.
+    """Return what is wrong with a call's arguments, or None.
 
-    The message names the place, what came and what is expected.
+    The text names up to three places, what came there and what is expected. It is short
+    however large or deep the arguments are.
     """
-    error = best_match(Draft202012Validator(schema).iter_errors(args))
-    return None if error is None else _sentence(error)
+    deep = _too_deep(args)
+    if deep is not None:
+        return deep
+    errors = list(islice(_validator(json.dumps(schema)).iter_errors(args), MAX_PROBLEMS))
+    if not errors:
+        return None
+    problems = dict.fromkeys(_problem(error, args) for error in errors)
+    return f"The arguments are not valid, so nothing was run: {'; '.join(problems)}."
 
 
-def _sentence(error: ValidationError) -> str:
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path)
-    where = place.lstrip(".") or "The arguments"
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Draft202012Validator:
+    # It costs more to import than the rest of the loop, and no call comes before the first answer.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+
+    return Draft202012Validator(json.loads(schema))
+
+
+def _too_deep(args: JsonObject) -> str | None:
+    """Refuse what would overflow the stack of a recursive check or of `repr`."""
+    level: list[Json] = list(args.values())
+    for _ in range(MAX_DEPTH):
+        level = [child for value in level for child in _children(value)]
+        if not level:
+            return None
+    return f"The arguments are nested deeper than {MAX_DEPTH} levels, so nothing was run."
+
+
+def _children(value: Json) -> Sequence[Json]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return value
+    return ()
+
+
+def _problem(error: ValidationError, args: JsonObject) -> str:
+    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path)
+    where = path.removeprefix(".")
+    came: Json = error.instance
+    expected: Any = error.validator_value
     match error.validator:
-        case "required":
-            missing = [name for name in error.validator_value if name not in error.instance]
-            return (
-                f"{where}: {_names(missing)} missing; send {'it' if len(missing) == 1 else 'them'}."
-            )
-        case "additionalProperties":
-            known = error.schema.get("properties", {})
-            extra = [name for name in error.instance if name not in known]
-            return f"{where}: {_names(extra)} not known here; known: {', '.join(known) or 'none'}."
+        case "required" if isinstance(came, Mapping):
+            missing = [f"{where}.{name}".removeprefix(".") for name in expected if name not in came]
+            return f"{_names(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        case "additionalProperties" if isinstance(came, Mapping):
+            known = [str(name) for name in error.schema.get("properties", {})]
+            unknown = [f"{where}.{name}".removeprefix(".") for name in came if name not in known]
+            return f"{_names(unknown)} is not known here (known: {_names(known)})"
         case "type":
-            return f"{where} must be {error.validator_value}; got {_shown(error.instance)}."
+            return f"{where or 'it'} is {_shown(came)}, expected {_types(expected)}"
         case "enum":
-            allowed = ", ".join(json.dumps(value) for value in error.validator_value)
-            return f"{where} must be one of {allowed}; got {_shown(error.instance)}."
-        case validator:
-            limit = _shown(error.validator_value)
-            return f"{where} breaks {validator} {limit}; got {_shown(error.instance)}."
+            return f"{where} is {_shown(came)}, expected one of {_cut(json.dumps(expected), 200)}"
+        case "minimum":
+            return f"{where} is {_shown(came)}, expected at least {expected}"
+        case "maximum":
+            return f"{where} is {_shown(came)}, expected at most {expected}"
+        case "exclusiveMinimum":
+            return f"{where} is {_shown(came)}, expected more than {expected}"
+        case "minLength" | "minItems":
+            return f"{where} is {_shown(came)}, expected at least {expected} long"
+        case "maxLength" | "maxItems":
+            return f"{where} is {_shown(came)}, expected at most {expected} long"
+        case rule:
+            return f"{where or 'it'} is {_shown(came)}, which breaks {rule}: {_shown(expected)}"
 
 
-def _names(names: list[str]) -> str:
-    return f"{', '.join(repr(name) for name in names)} {'is' if len(names) == 1 else 'are'}"
+def _types(expected: str | list[str]) -> str:
+    names = [expected] if isinstance(expected, str) else expected
+    return " or ".join(_WORDS.get(name, name) for name in names)
+
+
+_WORDS = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 
 
 def _shown(value: Json) -> str:
-    kind = {dict: "an object", list: "a list", str: "text", bool: "a boolean"}.get(type(value))
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    text = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
-    return f"{kind} {text}" if kind and not isinstance(value, Mapping) else text
+    """Say what a value is without ever writing a large one out."""
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case int() | float():
+            return f"the number {_cut(json.dumps(value), SHOWN_CHARS)}"
+        case str():
+            return f"the string {json.dumps(_cut(value, SHOWN_CHARS), ensure_ascii=False)}"
+        case Mapping():
+            return f"an object of {len(value)}"
+        case _:
+            return f"a list of {len(value)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = [_cut(name, SHOWN_CHARS) for name in names[:10]]
+    return ", ".join(shown + ["…"] * (len(names) > 10))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + "…"
