@@ -1,0 +1,40 @@
+"""The set of tools a coding agent works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from todo_agent.agent.tools import Tool
+from todo_agent.tools.ask_user import ask_user_tool
+from todo_agent.tools.change import Keep, keep_nothing
+from todo_agent.tools.edit import edit_tool, multi_edit_tool
+from todo_agent.tools.glob import glob_tool
+from todo_agent.tools.grep import grep_tool
+from todo_agent.tools.list import list_tool
+from todo_agent.tools.read import read_tool
+from todo_agent.tools.shell import shell_tool
+from todo_agent.tools.workspace import Workspace
+from todo_agent.tools.write import write_tool
+
+
+def coding_tools(
+    workspace: Workspace, *, environ: Mapping[str, str], keep: Keep = keep_nothing
+) -> tuple[Tool, ...]:
+    """Return all tools for one session in a workspace.
+
+    Args:
+        workspace: where they work; it remembers what was read and where the shell stands.
+        environ: what commands inherit, usually `os.environ`.
+        keep: keeps what a file held before a tool changes it.
+    """
+    return (
+        read_tool(workspace),
+        write_tool(workspace, keep=keep),
+        edit_tool(workspace, keep=keep),
+        multi_edit_tool(workspace, keep=keep),
+        shell_tool(workspace, environ=environ),
+        grep_tool(workspace, environ=environ),
+        glob_tool(workspace, environ=environ),
+        list_tool(workspace),
+        ask_user_tool(),
+    )
