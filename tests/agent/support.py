@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from todo_agent.providers.scripted import ScriptedProvider
-
 from todo_agent.agent.control import Control
 from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.events import Event
@@ -19,6 +17,7 @@ from todo_agent.agent.outcomes import Answer, RunEnd
 from todo_agent.agent.run import Ask
 from todo_agent.agent.state import Key
 from todo_agent.agent.tools import NO_LOCKS, Locks, Outcome, Success, Tool, ToolCall, ToolContext
+from todo_agent.providers.scripted import ScriptedProvider
 
 COUNT: Key[Json] = Key("count", 0, to_json=lambda value: value, from_json=lambda value: value)
 OTHER: Key[Json] = Key("other", 0, to_json=lambda value: value, from_json=lambda value: value)

@@ -103,14 +103,11 @@ async def test_an_unknown_tool_is_an_error_that_names_the_real_ones_and_its_sibl
 
 
 async def test_arguments_are_checked_before_the_tool_runs():
-    done = await run(
-        [calls(call("echo", text=3), call("echo"), call("echo", text="", x=1))] * 1 + [says("ok")]
-    )
-    assert [result.text for result in done.results] == [
-        "text must be string; got 3.",
-        "The arguments: 'text' is missing; send it.",
-        "The arguments: 'x' is not known here; known: text.",
-    ]
+    done = await run([calls(call("echo", text=3), call("echo", text="x")), says("ok")])
+    wrong, right = done.results
+    assert wrong.is_error
+    assert "text is the number 3, expected a string" in wrong.text
+    assert right.text == "x"
 
 
 async def test_a_fatal_outcome_fails_the_run_without_a_result_and_the_thread_goes_on():
@@ -142,7 +139,8 @@ async def test_an_interrupt_in_a_tool_answers_every_call_and_the_thread_goes_on(
     ]
     assert len(done.seen(ToolFinished)) == 3
     assert await done.send("go on") == Answered("fine")
-    assert sendable(done.conversation.messages) == done.conversation.messages
+    roles = [message.role for message in sendable(done.conversation.messages)]
+    assert roles == ["user", "assistant", "user", "assistant"]
 
 
 async def test_an_interrupt_while_the_model_writes_keeps_what_was_written_as_partial():

@@ -180,8 +180,9 @@ class Calls:
     async def _commit(self, call: ToolUse, outcome: Success | Error, *, seconds: float) -> None:
         result = _result(call, outcome)
         message = Message("user", (result,))
-        await self.run.commit(Commit((message,), _update(outcome)))
-        self.run.emit(ToolFinished(call.id, call.name, result, round(seconds, 3)))
+        finished = ToolFinished(call.id, call.name, result, round(seconds, 3))
+        commit = Commit((message,), _update(outcome))
+        await self.run.commit(commit, with_events=(finished,))
 
 
 def _wrapped(item: Middleware, call_next: CallTool, ctx: CallRun) -> CallTool:

@@ -49,6 +49,11 @@ class Commit:
 
 Record: TypeAlias = Callable[[Commit], Awaitable[None]]
 """Stores a commit durably, or raises."""
+Show: TypeAlias = Callable[[Commit], None]
+
+
+def _to_nobody(commit: Commit) -> None:
+    """Show a commit to nobody."""
 
 
 async def _in_memory(commit: Commit) -> None:
@@ -84,29 +89,30 @@ class Conversation:
         self.record = record
         self._lock = asyncio.Lock()
 
-    async def commit(self, commit: Commit) -> Commit:
-        """Record a commit, apply it, and return it as it was applied.
+    async def commit(self, commit: Commit, show: Show = _to_nobody) -> Commit:
+        """Record a commit, apply it, show it, and return it as it was applied.
 
-        It happens whole even when the caller is cancelled meanwhile.
+        All of it happens even when the caller is cancelled meanwhile.
 
         Raises:
             OSError: it could not be recorded; nothing changed.
         """
-        task = asyncio.ensure_future(self._commit(commit))
+        task = asyncio.ensure_future(self._commit(commit, show))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait([task])
             raise
 
-    async def restore(self, *, keep: int, state: State, by: By = "restore") -> Commit:
+    async def restore(self, *, keep: int, state: State, show: Show = _to_nobody) -> Commit:
         """Go back to the first `keep` messages and an earlier state, `extra` included."""
         extra: dict[str, Json] = state[EXTRA]
         self.extra.clear()
         self.extra.update(extra)
-        return await self.commit(Commit(keep=keep, update=restoring(state, self.state), by=by))
+        update = restoring(state, self.state)
+        return await self.commit(Commit(keep=keep, update=update, by="restore"), show)
 
-    async def _commit(self, commit: Commit) -> Commit:
+    async def _commit(self, commit: Commit, show: Show) -> Commit:
         async with self._lock:
             extra = json.dumps(self.extra, sort_keys=True)
             applied = self._prepare(commit, extra)
@@ -115,6 +121,7 @@ class Conversation:
             await self.record(applied)
             self._saved_extra = extra
             self._apply(applied)
+            show(applied)
             return applied
 
     def _prepare(self, commit: Commit, extra: str) -> Commit:

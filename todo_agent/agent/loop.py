@@ -394,9 +394,11 @@ async def _close_open_calls(run: Run, reason: str = INTERRUPTED) -> None:
     if not calls:
         return
     closed = close_calls(calls, reason)
-    await run.append(closed)
-    for call, result in zip(calls, closed.results, strict=True):
-        run.emit(ToolFinished(call.id, call.name, result, seconds=0.0))
+    finished = [
+        ToolFinished(call.id, call.name, result, seconds=0.0)
+        for call, result in zip(calls, closed.results, strict=True)
+    ]
+    await run.commit(Commit((closed,)), with_events=finished)
     run.emit(MessageAdded(run.messages[-1], len(run.messages) - 1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from uuid import uuid4
@@ -93,29 +93,25 @@ class Run:
         """Commit a message at the end of the conversation, at once."""
         await self.commit(Commit((message,)))
 
-    async def commit(self, commit: Commit) -> None:
-        """Commit, then show and announce what changed.
+    async def commit(self, commit: Commit, *, with_events: Sequence[Event] = ()) -> None:
+        """Commit, show what changed and the events that belong to it, and announce it.
 
-        Results of calls are announced to the middlewares one by one, and shown when the
-        last of a message is there.
+        Results of calls are announced to the middlewares one by one, and shown as a
+        message when the last of them is there.
         """
-        applied = await self.conversation.commit(commit)
-        if applied.update:
-            self.emit(StateChanged(self.state, applied.update.names, by=applied.by))
-        if applied.usage != NO_USAGE:
-            self._show_usage()
-        first = len(self.messages) - len(applied.messages)
-        for index, message in enumerate(applied.messages, first):
-            if not message.results:
-                self.emit(MessageAdded(message, index))
+
+        def show(applied: Commit) -> None:
+            self._show(applied)
+            for event in with_events:
+                self.emit(event)
+
+        applied = await self.conversation.commit(commit, show)
         for message in applied.messages:
             await self.announce(message)
 
     async def restore(self, *, keep: int, state: State) -> None:
         """Undo everything since an earlier point of the conversation."""
-        applied = await self.conversation.restore(keep=keep, state=state)
-        if applied.update:
-            self.emit(StateChanged(self.state, applied.update.names, by="restore"))
+        await self.conversation.restore(keep=keep, state=state, show=self._show)
 
     async def count(self, usage: Usage) -> None:
         """Count one model call."""
@@ -135,6 +131,13 @@ class Run:
         finally:
             self.emit(QuestionClosed(question.id))
 
-    def _show_usage(self) -> None:
+    def _show(self, applied: Commit) -> None:
         conversation = self.conversation
-        self.emit(UsageChanged(conversation.usage, conversation.context_tokens, self.model))
+        if applied.update:
+            self.emit(StateChanged(self.state, applied.update.names, by=applied.by))
+        if applied.usage != NO_USAGE:
+            self.emit(UsageChanged(conversation.usage, conversation.context_tokens, self.model))
+        first = len(self.messages) - len(applied.messages)
+        for index, message in enumerate(applied.messages, first):
+            if not message.results:
+                self.emit(MessageAdded(message, index))

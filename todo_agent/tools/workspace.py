@@ -9,7 +9,7 @@ from pathlib import Path
 from todo_agent.tools.seen import SeenFiles
 
 
-class PathError(Exception):
+class PathError(ValueError):
     """A path that cannot be used; the message is for the model."""
 
 
