@@ -99,8 +99,7 @@ class Permissions(Middleware):
                 return Error(f"Denied: {verdict.reason}. {self._advice(verdict)}")
             case Decision.ASK if not ctx.approved:
                 self._asked[call.id] = resources
-                preview = await asyncio.to_thread(ctx.tool.preview, call.args)
-                return NeedsApproval(_sentence(verdict.reason), preview, verdict.offer)
+                return NeedsApproval(_sentence(verdict.reason), rule=verdict.offer)
             case Decision.ASK | Decision.ALLOW if asked != resources:
                 return Error(
                     "Denied: what this call touches changed after the person was asked about it. "
