@@ -341,8 +341,7 @@ class Agent:
             return await _suspend(run, suspension)
         steered = await _deliver_steering(run) if calls else False
         await self._close_step(run, results)
-        if directive.inject:
-            await run.commit(Commit(directive.inject))
+        await run.commit(Commit(directive.inject))
         if directive.decision == "stop":
             return await self._answer(run, answer, before, stop="stopped")
         if calls or steered or directive.decision == "again" or await _deliver_steering(run):
