@@ -1,0 +1,667 @@
+"""The terminal app: lays out the screen and carries words between the person and the session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual import events, on
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+from textual.worker import WorkerFailed
+
+from todo_agent.agent.modes import Mode
+from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
+from todo_agent.errors import TodoAgentError
+from todo_agent.plan.plan import Plan
+from todo_agent.tui import terminal
+from todo_agent.tui.commands import Commands
+from todo_agent.tui.completing import Files, completions
+from todo_agent.tui.entries import Notice, entries_of
+from todo_agent.tui.plan_edits import added, reworded
+from todo_agent.tui.progress import Progress
+from todo_agent.tui.router import Router
+from todo_agent.tui.screens.approval import Approval, Stray
+from todo_agent.tui.screens.edit_text import EditText
+from todo_agent.tui.screens.help import Help
+from todo_agent.tui.screens.question import AskScreen
+from todo_agent.tui.screens.sheet import Sheet
+from todo_agent.tui.settings import TuiSettings
+from todo_agent.tui.themes import DARK, LIGHT, Marks
+from todo_agent.tui.widgets.banner import Place
+from todo_agent.tui.widgets.completions import Completion, Completions
+from todo_agent.tui.widgets.plan_pane import PlanList, PlanPane
+from todo_agent.tui.widgets.plan_strip import PlanStrip
+from todo_agent.tui.widgets.prompt import Prompt
+from todo_agent.tui.widgets.queue import Queue
+from todo_agent.tui.widgets.status_bar import StatusBar, Vitals
+from todo_agent.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from todo_agent.session import Session, Workbench
+
+T = TypeVar("T")
+
+NARROW = 100
+"""Below so many columns the plan is a strip above the prompt."""
+PLAN_AIR = 5
+"""Rows of an opened plan on a narrow screen besides its todos."""
+LOW = 20
+"""Below so many rows everything that is only air goes."""
+TURNS_PER_SECOND = 8
+HINT_SECONDS = 2.0
+"""So long the second Ctrl+C counts as one."""
+OPENING = "opening"
+
+
+class TodoAgentApp(App[int]):
+    """One screen for one session at a time.
+
+    Args:
+        workbench: opens sessions and lists threads.
+        thread: the thread to open; None for a new one.
+        prompt: sent as soon as the session is open.
+        settings: what the person has set.
+        marks: the signs this terminal can draw.
+        clock: seconds that only grow.
+    """
+
+    CSS_PATH = "todo_agent.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    TITLE = "todo-agent"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t,f2", "toggle_plan", "Show or hide the plan", priority=True),
+        Binding("ctrl+o", "toggle_details", "Open or close all details", priority=True),
+        Binding("f3", "focus_plan", "Edit the plan"),
+        Binding("tab", "next_place", "Prompt, plan, conversation", show=False),
+        Binding("shift+tab", "next_mode", "Next permission mode"),
+        Binding("escape", "back", "Close, unqueue or interrupt"),
+        Binding("ctrl+c", "cancel", "Clear or interrupt; twice: quit", show=False),
+        Binding("ctrl+d,ctrl+q", "quit", "Quit", show=False),
+        Binding("ctrl+l", "repaint", "Paint the screen afresh", show=False),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False),
+        Binding("question_mark", "help", "Keys and commands", show=False),
+        Binding("end", "scroll_end", "Newest", show=False),
+    ]
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        *,
+        thread: str | None,
+        prompt: str,
+        settings: TuiSettings,
+        marks: Marks,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.workbench = workbench
+        self.settings = settings
+        self.session: Session | None = None
+        self._thread = thread
+        self._marks = marks
+        self._clock = clock
+        self._early = [prompt] if prompt.strip() else []
+        self._plan_wanted: bool | None = None
+        self._questions: list[Question] = []
+        self._last_end: RunEnd | None = None
+        self._running_since = 0.0
+        self._frame = 0
+        self._ticker: Timer | None = None
+        self._unhint: Timer | None = None
+        self._free = {"left": 0, "right": 0}
+        self._files = Files(settings.files)
+        self._commands = Commands(self)
+        self.crash: BaseException | None = None
+        """What ended the app, if an error did."""
+        self.animation_level = "none"
+        self.transcript = Transcript(marks)
+        self.plan_pane = PlanPane(marks, clock=clock)
+        self.plan_strip = PlanStrip(marks)
+        self.news = Static(id="news", markup=False)
+        self.queue = Queue()
+        self.completions = Completions()
+        self.prompt = Prompt("What should be done?")
+        self.status = StatusBar(marks)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the conversation, the plan, and what is below them."""
+        yield self.transcript
+        yield self.plan_pane
+        with Vertical(id="below"):
+            yield self.news
+            yield self.plan_strip
+            yield self.queue
+            yield self.completions
+            yield self.prompt
+        yield self.status
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return our own colours for themes that do not name them."""
+        theme = self.current_theme
+        ground = Color.parse(theme.background or ("#121212" if theme.dark else "#efefef"))
+        ink = Color.parse(theme.foreground or ("#e0e0e0" if theme.dark else "#1f1f1f"))
+        green, red = Color.parse(theme.success or "#4ebf71"), Color.parse(theme.error or "#ba3c5b")
+        return {
+            "muted": ground.blend(ink, 0.68).hex,
+            "chosen": ground.blend(ink, 0.12).hex,
+            "rule": ground.blend(ink, 0.18).hex,
+            "plan-background": ground.blend(ink, 0.03).hex,
+            "added": green.blend(ink, 0.4).hex,
+            "added-background": ground.blend(green, 0.12).hex,
+            "removed": red.blend(ink, 0.4).hex,
+            "removed-background": ground.blend(red, 0.12).hex,
+        }
+
+    def on_mount(self) -> None:
+        """Show the empty frame at once; everything slow comes after it."""
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = (
+            self.settings.theme if self.settings.theme in self.available_themes else DARK.name
+        )
+        rate = TURNS_PER_SECOND if self.settings.animate else 1
+        self._ticker = self.set_interval(1 / rate, self._tick, pause=True)
+        self._show_layout(self.size.width, self.size.height)
+        self.watch(self.transcript, "news", self._show_news)
+        self.prompt.focus()
+        self.status.activity = OPENING
+        self.show_queue(())
+        self.call_after_refresh(self._start)
+
+    async def _start(self) -> None:
+        self.run_worker(self._load_history(), group="start")
+        self.run_worker(self._open_first(), group="session")
+
+    async def _load_history(self) -> None:
+        self.prompt.set_history(await asyncio.to_thread(self.settings.history.load))
+
+    async def _open_first(self) -> None:
+        await self.open_thread(self._thread)
+        await self.workbench.warm_up()
+
+    async def open_thread(self, thread: str | None) -> bool:
+        """Open a thread, or a new one, in the place of the one that is open.
+
+        Where that fails the screen says why, and everything stays as it is.
+        """
+        try:
+            session = await self.workbench.open(thread)
+        except TodoAgentError as error:
+            self.status.activity = ""
+            hint = "/threads shows the others, /clear starts a new one."
+            self.transcript.add(Notice(str(error), hint, "error"))
+            self._give_back_early()
+            return False
+        await self.close_session()
+        self.session = session
+        self._last_end = None
+        self._questions.clear()
+        self.show_running(running=False)
+        place = Place(self._place(), session.model, scripted=session.scripted)
+        self.transcript.place(place)
+        await self.transcript.show(entries_of(session.messages))
+        for notice in session.notices:
+            self.transcript.add(Notice(notice, level="warning"))
+        self.show_plan(session.plan)
+        self.show_queue(session.queued)
+        self.show_vitals()
+        self.run_worker(self._pump(session), group="pump", exclusive=True)
+        early, self._early = self._early, []
+        for text in early:
+            self.submit(text)
+        return True
+
+    async def close_session(self) -> None:
+        """Interrupt and save what runs."""
+        session, self.session = self.session, None
+        if session is not None:
+            await session.close()
+
+    async def _pump(self, session: Session) -> None:
+        router = Router(session, self.transcript, self)
+        async for event in session.events():
+            await router.route(event)
+
+    def _show_news(self, news: bool) -> None:  # noqa: FBT001 -- a watcher's signature
+        self.news.set_class(news, "-some")
+        text = f"{self._marks.more} new below  end goes there" if news else ""
+        self.news.update(Content.styled(text, "$accent"))
+
+    def _place(self) -> str:
+        """Return the directory the tools work in, as people write it."""
+        if self.session is None:
+            return ""
+        home, cwd = Path.home(), self.session.cwd
+        return f"~/{cwd.relative_to(home)}" if cwd.is_relative_to(home) else str(cwd)
+
+    def _give_back_early(self) -> None:
+        early, self._early = self._early, []
+        self.show_queue(())
+        if early and not self.prompt.draft:
+            self.prompt.put("\n".join(early))
+
+    def show_plan(self, plan: Plan) -> None:
+        """Show the committed plan, in the frame in which it is known."""
+        self.plan_pane.plan = plan
+        self.plan_strip.plan = plan
+        self._show_layout(self.size.width, self.size.height)
+        self._show_title()
+
+    def show_vitals(self) -> None:
+        """Show the session's numbers."""
+        session = self.session
+        if session is None:
+            return
+        self.status.vitals = Vitals(
+            mode=session.mode,
+            model=session.model,
+            context_tokens=session.context_tokens,
+            context_window=session.context_window,
+            cost_usd=session.cost_usd,
+            thread=session.id,
+            scripted=session.scripted,
+            read_only=session.read_only,
+            unsaved=bool(session.unsaved_reason),
+        )
+        self.prompt.set_classes(f"-{session.mode.value}")
+
+    def show_queue(self, texts: tuple[str, ...]) -> None:
+        """Show what waits: before a session is open, what will be sent then."""
+        self.queue.texts = (*self._early, *texts)
+
+    def show_running(self, *, running: bool) -> None:
+        """Show whether the agent works."""
+        if self._ticker is None:
+            return
+        if running:
+            self._running_since = self._clock()
+            self._ticker.resume()
+        else:
+            self._ticker.pause()
+        self.plan_pane.show_paused(paused=not running)
+        self.plan_strip.paused = not running
+        self.status.activity = "working" if running else ""
+        self.status.stoppable = running
+        self.prompt.placeholder = (
+            "Type to steer; Enter queues" if running else "What should be done?"
+        )
+        self._show_title()
+
+    def ask(self, question: Question) -> None:
+        """Put a question to the person, after those that wait already."""
+        self._questions.append(question)
+        self._notify("waits for your answer")
+        if len(self._questions) == 1:
+            self._ask_first()
+
+    def close_question(self, question_id: str) -> None:
+        """Take a question away, answered or not."""
+        self._questions = [q for q in self._questions if q.id != question_id]
+        for screen in self.screen_stack:
+            if isinstance(screen, Approval | AskScreen) and screen.question_id == question_id:
+                screen.dismiss(None)
+        self._ask_first()
+
+    def run_ended(self, end: RunEnd, undone: str) -> None:
+        """Give back what did not get into the thread, and say that it is over."""
+        self._last_end = end
+        if undone and not self.prompt.draft:
+            self.prompt.put(undone)
+        self.show_vitals()
+        self._notify("finished")
+
+    def _ask_first(self) -> None:
+        asking = any(isinstance(screen, Approval | AskScreen) for screen in self.screen_stack)
+        if not self._questions or asking:
+            return
+        question = self._questions[0]
+        screen: Approval | AskScreen
+        if question.kind == "approval":
+            waiting = len(self._questions) - 1
+            screen = Approval(question, place=self._place(), waiting=waiting)
+        else:
+            screen = AskScreen(question)
+
+        def answered(answer: Answer | None) -> None:
+            if answer is not None and self.session is not None:
+                self.session.answer(question.id, answer)
+
+        self.open_sheet(screen, answered)
+
+    def _tick(self) -> None:
+        self._frame += 1
+        seconds = self._clock() - self._running_since
+        self.status.turn(self._frame, seconds)
+        self.transcript.turn(self._frame)
+        self.plan_pane.tick()
+
+    def _show_title(self) -> None:
+        progress = Progress.of(self.plan_pane.plan)
+        plan = f" — {progress.label} {progress.current}".rstrip() if progress.total else ""
+        self._write(terminal.title(f"todo-agent{plan}"))
+
+    def _notify(self, what: str) -> None:
+        if self.settings.notify == "bell":
+            self.bell()
+        elif self.settings.notify == "desktop":
+            self._write(terminal.notification(f"todo-agent {what}"))
+
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    @on(Prompt.Submitted)
+    def submit_draft(self) -> None:
+        """Send the draft, run it as a command, or go on when there is none."""
+        text = self.prompt.draft
+        if not text.strip():
+            self.go_on()
+            return
+        if text.startswith("/"):
+            if self._commands.run(text):
+                self.prompt.take()
+                self._remember(text)
+            return
+        self.prompt.take()
+        self._remember(text)
+        self.submit(text)
+
+    def submit(self, text: str) -> None:
+        """Send a text, or run it where it begins with `!`; give it back where that fails."""
+        if self.session is None:
+            self._early.append(text)
+            self.show_queue(())
+            return
+        try:
+            if text.startswith("!") and text[1:].strip():
+                self.session.run_command(text[1:].strip())
+            else:
+                self.session.send(text)
+        except TodoAgentError as error:
+            self.say(str(error), level="error")
+            if not self.prompt.draft:
+                self.prompt.put(text)
+        self.transcript.follow()
+
+    def go_on(self) -> None:
+        """Continue a run that failed or was interrupted, or the open todos."""
+        session = self.session
+        if session is None or session.running:
+            return
+        progress = Progress.of(session.plan)
+        stopped = self._last_end is not None and not isinstance(self._last_end, Answered)
+        if not stopped and progress.done == progress.total:
+            return
+        try:
+            session.retry()
+        except TodoAgentError as error:
+            self.say(str(error), level="error")
+
+    def say(self, text: str, *, level: str = "info") -> None:
+        """Tell the person something in the transcript."""
+        self.transcript.add(Notice(text, level=level))
+
+    def edit_plan(self, plan: Plan) -> None:
+        """Make a plan by hand the plan; say why where it is refused."""
+        self.run_worker(self._edit_plan(plan), group="plan")
+
+    async def _edit_plan(self, plan: Plan) -> None:
+        if self.session is None:
+            return
+        refused = await self.session.edit_plan(plan)
+        if refused is not None:
+            self.notify(refused, title="The plan stays as it was", severity="warning", markup=False)
+
+    def _remember(self, text: str) -> None:
+        self.prompt.remember(text)
+        self.run_worker(asyncio.to_thread(self.settings.history.add, text), group="history")
+
+    @on(Prompt.Changed)
+    def complete(self) -> None:
+        """Offer what fits behind the cursor."""
+        if not self._files.loaded and "@" in self.prompt.text:
+            self.run_worker(self._load_files(), group="files", exclusive=True)
+        self._offer(completions(self.prompt, self._commands.commands, self._files.names))
+
+    async def _load_files(self) -> None:
+        await self._files.load()
+        self._offer(completions(self.prompt, self._commands.commands, self._files.names))
+
+    def _offer(self, offers: Sequence[Completion]) -> None:
+        self.completions.offer(offers)
+        self.prompt.completing = bool(offers)
+
+    @on(Prompt.CompletionKey)
+    def use_completion(self, event: Prompt.CompletionKey) -> None:
+        """Move in the list, take an offer, or close the list."""
+        match event.key:
+            case "up":
+                self.completions.move(-1)
+            case "down":
+                self.completions.move(1)
+            case "escape":
+                self._offer(())
+            case _:
+                self._take_completion(send=event.key == "enter")
+
+    def _take_completion(self, *, send: bool) -> None:
+        chosen = self.completions.chosen
+        self._offer(())
+        if chosen is None:
+            return
+        self.prompt.complete(chosen.insert)
+        if send and chosen.runs:
+            self.submit_draft()
+
+    @on(PlanList.Edited)
+    def plan_edited(self, event: PlanList.Edited) -> None:
+        """Commit an edit of the pane."""
+        self.edit_plan(event.plan)
+
+    @on(PlanList.EditRequested)
+    def plan_edit_requested(self, event: PlanList.EditRequested) -> None:
+        """Open the field for a todo's text."""
+        plan, index = self.plan_pane.plan, event.index
+        text = "" if event.new else plan.todos[index].content
+
+        def done(content: str | None) -> None:
+            if content is None:
+                return
+            at = min(index + 1, len(plan.todos))
+            self.edit_plan(
+                added(plan, content, at=at) if event.new else reworded(plan, index, content)
+            )
+
+        self.open_sheet(EditText("New todo" if event.new else "Edit todo", text), done)
+
+    def action_toggle_plan(self) -> None:
+        """Show or hide the plan."""
+        self._plan_wanted = not self.plan_pane.display
+        self._show_layout(self.size.width, self.size.height)
+        if not self.plan_pane.display and self.plan_pane.todos.has_focus:
+            self.prompt.focus()
+
+    def action_focus_plan(self) -> None:
+        """Show the plan and give it the keys."""
+        self._plan_wanted = True
+        self._show_layout(self.size.width, self.size.height)
+        self.plan_pane.todos.focus()
+
+    def action_next_place(self) -> None:
+        """Give the keys to the plan, the conversation, or the prompt."""
+        if self.prompt.has_focus and self.plan_pane.display:
+            self.plan_pane.todos.focus()
+        elif self.prompt.has_focus or self.plan_pane.todos.has_focus:
+            self.transcript.focus()
+        else:
+            self.prompt.focus()
+
+    def action_toggle_details(self) -> None:
+        """Open or close the details of all calls."""
+        self.transcript.details = not self.transcript.details
+
+    def action_next_mode(self) -> None:
+        """Switch to the next permission mode."""
+        if self.session is None:
+            return
+        modes = list(Mode)
+        self.set_mode(modes[(modes.index(self.session.mode) + 1) % len(modes)])
+
+    def set_mode(self, mode: Mode) -> None:
+        """Switch the permission mode."""
+        if self.session is not None:
+            self.session.set_mode(mode)
+            self.show_vitals()
+
+    async def action_back(self) -> None:
+        """Close what is open, take back the newest queued text, or interrupt."""
+        if not self.prompt.has_focus:
+            self.prompt.focus()
+            return
+        session = self.session
+        if session is None or self._unqueue(session):
+            return
+        if session.running:
+            self.status.activity = "stopping"
+            self.run_worker(session.interrupt(), group="interrupt")
+
+    def _unqueue(self, session: Session) -> bool:
+        if not session.queued or self.prompt.draft:
+            return False
+        text = session.unqueue()
+        if text is not None:
+            self.prompt.put(text)
+        return True
+
+    async def action_cancel(self) -> None:
+        """Copy a selection; clear the draft; interrupt; the second time, quit."""
+        selected = self.screen.get_selected_text()
+        if selected:
+            self.copy(selected)
+            self.screen.clear_selection()
+        elif self._unhint is not None:
+            await self.action_quit()
+        elif self.prompt.draft:
+            self._remember(self.prompt.take())
+            self._hint("draft cleared, Up brings it back; ctrl+c again quits")
+        elif self.session is not None and self.session.running:
+            self._hint("interrupted; ctrl+c again quits")
+            self.run_worker(self.session.interrupt(), group="interrupt")
+        else:
+            self._hint("ctrl+c again quits")
+
+    def _hint(self, text: str) -> None:
+        self.status.hint = text
+        self._unhint = self.set_timer(HINT_SECONDS, self._clear_hint)
+
+    def _clear_hint(self) -> None:
+        self.status.hint = ""
+        self._unhint = None
+
+    async def action_quit(self) -> None:
+        """Save, restore the terminal and leave."""
+        await self.leave(0)
+
+    async def leave(self, code: int) -> None:
+        """Leave with an exit code."""
+        self.status.activity = "closing"
+        await self.close_session()
+        self.exit(code)
+
+    def action_repaint(self) -> None:
+        """Paint every cell afresh."""
+        self.refresh(repaint=True, layout=True)
+
+    def action_help(self) -> None:
+        """Show the keys and the commands."""
+        commands = self._commands.commands
+        self.open_sheet(Help([(f"/{c.name} {c.arguments}".rstrip(), c.what) for c in commands]))
+
+    def action_page(self, by: int) -> None:
+        """Scroll the conversation by pages."""
+        self.transcript.page(by)
+
+    async def action_scroll_home(self) -> None:
+        """Go to the oldest that is mounted."""
+        self.transcript.to_start()
+
+    async def action_scroll_end(self) -> None:
+        """Go to the newest and follow it."""
+        await self.transcript.to_end()
+
+    def copy(self, text: str) -> None:
+        """Put a text on the clipboard of the terminal."""
+        self.copy_to_clipboard(text)
+        self.notify("Copied.", timeout=1.5, markup=False)
+
+    @on(Transcript.LinkChosen)
+    def copy_link(self, event: Transcript.LinkChosen) -> None:
+        """Copy a link's address, and show it: links are not followed."""
+        self.copy_to_clipboard(event.href)
+        self.notify(event.href, title="Address copied", markup=False)
+
+    @on(Stray)
+    def keep_stray(self, event: Stray) -> None:
+        """Put a character where it was meant to go."""
+        self.prompt.insert(event.character)
+
+    def on_key(self, event: events.Key) -> None:
+        """Typing anywhere is writing."""
+        main = len(self.screen_stack) == 1 and not self.prompt.has_focus
+        if main and not self.plan_pane.todos.has_focus and event.is_printable and event.character:
+            self.prompt.focus()
+            self.prompt.insert(event.character)
+            event.prevent_default()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Offer our commands in the palette."""
+        for command in self._commands.commands:
+            if command.palette:
+                yield SystemCommand(command.title, command.what, command.run_bare)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange for another size."""
+        self._show_layout(event.size.width, event.size.height)
+
+    def _show_layout(self, width: int, height: int) -> None:
+        narrow = width < NARROW
+        self.set_class(narrow, "-narrow")
+        self.set_class(height < LOW or width < 50, "-low")
+        has_plan = bool(len(self.plan_pane.plan))
+        wanted = self._plan_wanted
+        if wanted is None:
+            wanted = has_plan and not narrow and self.settings.plan_visible
+        self.plan_pane.display = wanted
+        self.plan_strip.display = has_plan and narrow and not wanted
+        side = self.settings.plan_side
+        self.plan_pane.styles.width = "100%" if narrow else self.settings.plan_width
+        self.plan_pane.styles.dock = "none" if narrow else side
+        share = max(height * 2 // 5, 2)
+        rows = len(self.plan_pane.plan) + PLAN_AIR
+        self.plan_pane.styles.height = min(rows, share) if narrow else "100%"
+        beside = self.settings.plan_width if wanted and not narrow else 0
+        self._free = {"left": 0, "right": 0, side: beside}
+        for screen in self.screen_stack:
+            if isinstance(screen, Sheet):
+                screen.leave_free(**self._free)
+
+    def open_sheet(self, sheet: Sheet[T], use: Callable[[T | None], None] | None = None) -> None:
+        """Open a dialog beside the plan."""
+        sheet.leave_free(**self._free)
+        self.push_screen(sheet, use)
+
+    def _fatal_error(self) -> None:
+        """Leave after an error without printing: the traceback belongs into the log."""
+        error = self._exception
+        self.crash = error.error if isinstance(error, WorkerFailed) else error
+        self._close_messages_no_wait()

@@ -1,0 +1,226 @@
+"""The commands that begin with a slash."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from todo_agent.agent.modes import Mode
+from todo_agent.plan.plan import Plan, Status
+from todo_agent.tui.entries import Answer
+from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
+from todo_agent.tui.screens.picker import Choice, Picker
+from todo_agent.tui.text import ago
+
+if TYPE_CHECKING:
+    from todo_agent.tui.app import TodoAgentApp
+
+TODO_USAGE = "/todo add TEXT · done N · start N · open N · edit N TEXT · drop N · clear"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `run` gets what stands behind its name."""
+
+    name: str
+    arguments: str
+    what: str
+    run: Callable[[str], None]
+    needs_arguments: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its name in the palette."""
+        return self.name.capitalize()
+
+    @property
+    def palette(self) -> bool:
+        """Whether it can be run from the palette, without arguments."""
+        return not self.needs_arguments
+
+    def run_bare(self) -> None:
+        """Run it without arguments."""
+        self.run("")
+
+
+class Commands:
+    """All commands of an app."""
+
+    def __init__(self, app: TodoAgentApp) -> None:
+        self._app = app
+        self.commands = (
+            Command("help", "", "Keys and commands", lambda _: app.action_help()),
+            Command("plan", "", "Show or hide the plan", lambda _: app.action_toggle_plan()),
+            Command(
+                "todo",
+                "add|done|drop … N",
+                "Edit the plan by hand",
+                self._todo,
+                needs_arguments=True,
+            ),
+            Command("continue", "", "Go on where the agent stopped", lambda _: app.go_on()),
+            Command("model", "[NAME]", "Pick the model", self._model),
+            Command("mode", "[NAME]", "Pick the permission mode", self._mode),
+            Command("threads", "", "Open another thread", lambda _: self._threads()),
+            Command("resume", "[ID]", "Open a thread by its id", self._resume),
+            Command(
+                "rename", "TITLE", "Give this thread a title", self._rename, needs_arguments=True
+            ),
+            Command("clear", "", "Start a new thread", lambda _: self._open(None)),
+            Command("copy", "", "Copy the last answer", lambda _: self._copy()),
+            Command(
+                "details", "", "Open or close all details", lambda _: app.action_toggle_details()
+            ),
+            Command("theme", "[NAME]", "Pick the colours", self._theme),
+            Command("quit", "", "Save and leave", lambda _: self._quit()),
+        )
+
+    def run(self, text: str) -> bool:
+        """Run a draft that begins with a slash; return whether there is such a command."""
+        name, _, argument = text[1:].partition(" ")
+        for command in self.commands:
+            if command.name == name.strip():
+                command.run(argument.strip())
+                return True
+        known = ", ".join(f"/{command.name}" for command in self.commands)
+        self._app.say(
+            f"There is no command /{name.strip()}. The commands are: {known}.", level="warning"
+        )
+        return False
+
+    def _model(self, name: str) -> None:
+        session = self._app.session
+        if session is None:
+            return
+        if name:
+            session.set_model(name)
+            self._app.show_vitals()
+            return
+        choices = [Choice(m, m, current=m == session.model) for m in session.models]
+        self._pick("Model", choices, self._model)
+
+    def _mode(self, name: str) -> None:
+        if not name:
+            session = self._app.session
+            current = None if session is None else session.mode
+            what = {
+                Mode.ASK: "reading is free; writes and commands ask",
+                Mode.ACCEPT_EDITS: "file edits in the workspace are free too",
+                Mode.PLAN: "reading only: explore and plan",
+                Mode.AUTO: "nothing asks; deny rules still hold",
+            }
+            choices = [Choice(m.value, m.value, what[m], current=m is current) for m in Mode]
+            self._pick("Permission mode", choices, self._mode)
+        elif name in {mode.value for mode in Mode}:
+            self._app.set_mode(Mode(name))
+        else:
+            names = ", ".join(mode.value for mode in Mode)
+            self._app.say(f"There is no mode {name!r}. The modes are: {names}.", level="warning")
+
+    def _theme(self, name: str) -> None:
+        app = self._app
+        if not name:
+            names = sorted(app.available_themes, key=lambda n: (not n.startswith("todo-agent"), n))
+            choices = [Choice(n, n, current=n == app.theme) for n in names]
+            self._pick("Theme", choices, self._theme)
+        elif name in app.available_themes:
+            app.theme = name
+        else:
+            app.say(f"There is no theme {name!r}. /theme shows them all.", level="warning")
+
+    def _threads(self) -> None:
+        self._app.run_worker(self._pick_thread(), group="threads", exclusive=True)
+
+    async def _pick_thread(self) -> None:
+        app = self._app
+        threads = await asyncio.to_thread(app.workbench.threads)
+        if not threads:
+            app.say("There is no other thread yet.")
+            return
+        current = "" if app.session is None else app.session.id
+        now = time.time()
+        choices = []
+        for info in threads:
+            plan = f"{info.done}/{info.total}  " if info.total else ""
+            damaged = "damaged  " if info.damaged else ""
+            detail = f"{damaged}{plan}{ago(now - info.updated)}  {info.id}"
+            choices.append(Choice(info.id, info.title, detail, current=info.id == current))
+        self._pick("Threads", choices, self._open)
+
+    def _resume(self, thread: str) -> None:
+        if thread:
+            self._open(thread)
+        else:
+            self._threads()
+
+    def _open(self, thread: str | None) -> None:
+        app = self._app
+        if app.session is not None and thread == app.session.id:
+            app.say("This thread is open already.")
+            return
+        app.run_worker(app.open_thread(thread), group="session", exclusive=True)
+
+    def _rename(self, title: str) -> None:
+        session = self._app.session
+        if session is None or not title:
+            self._app.say("Say the title: /rename TITLE.", level="warning")
+            return
+        session.rename(title)
+        self._app.say(f"This thread is called {title!r} now.")
+
+    def _copy(self) -> None:
+        answers = [entry for entry in self._app.transcript.entries if isinstance(entry, Answer)]
+        if not answers:
+            self._app.say("There is no answer to copy yet.")
+            return
+        self._app.copy(answers[-1].text)
+
+    def _quit(self) -> None:
+        self._app.run_worker(self._app.action_quit(), group="quit")
+
+    def _pick(self, title: str, choices: list[Choice], use: Callable[[str], None]) -> None:
+        def picked(value: str | None) -> None:
+            if value is not None:
+                use(value)
+
+        self._app.open_sheet(Picker(title, choices), picked)
+
+    def _todo(self, text: str) -> None:
+        plan = todo_edit(self._app.plan_pane.plan, text)
+        if isinstance(plan, str):
+            self._app.say(plan, level="warning")
+        else:
+            self._app.edit_plan(plan)
+
+
+def todo_edit(plan: Plan, text: str) -> Plan | str:
+    """Return the plan that a `/todo` command asks for, or what is wrong with the command."""
+    verb, _, rest = text.partition(" ")
+    rest = rest.strip()
+    if verb == "add" and rest:
+        return added(plan, rest)
+    if verb == "clear" and not rest:
+        return Plan()
+    match = re.fullmatch(r"(\d+)(?:\s+(.+))?", rest, re.DOTALL)
+    if match is None or verb not in ("done", "start", "open", "drop", "edit"):
+        return TODO_USAGE
+    index, words = int(match[1]) - 1, match[2]
+    if not 0 <= index < len(plan.todos):
+        return f"There is no todo {match[1]}; the plan has {len(plan.todos)}."
+    match verb:
+        case "drop" if not words:
+            return dropped(plan, index)
+        case "edit" if words:
+            return reworded(plan, index, words)
+        case "done" if not words:
+            return with_status(plan, index, Status.DONE)
+        case "start" if not words:
+            return with_status(plan, index, Status.ACTIVE)
+        case "open" if not words:
+            return with_status(plan, index, Status.PENDING)
+        case _:
+            return TODO_USAGE

@@ -1,0 +1,138 @@
+"""The two themes of our own, and the marks that carry meaning without colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="todo-agent-dark",
+    dark=True,
+    primary="#7aa2d8",
+    secondary="#9d8fd1",
+    accent="#e0a458",
+    success="#83b97c",
+    warning="#d9a441",
+    error="#e5736f",
+    foreground="#d6d9de",
+    background="#14161a",
+    surface="#1b1e24",
+    panel="#23272f",
+    variables={
+        "muted": "#8d949f",
+        "chosen": "#2b303a",
+        "plan-background": "#181b20",
+        "added": "#95c98c",
+        "added-background": "#1a2a1f",
+        "removed": "#ec8f8b",
+        "removed-background": "#301d20",
+        "rule": "#2e333c",
+        "block-cursor-foreground": "#d6d9de",
+        "block-cursor-background": "#2b303a",
+        "block-cursor-text-style": "none",
+        "block-cursor-blurred-foreground": "#d6d9de",
+        "block-cursor-blurred-background": "#23272f",
+        "input-cursor-background": "#d6d9de",
+        "input-cursor-foreground": "#14161a",
+        "input-selection-background": "#34465f",
+        "screen-selection-background": "#34465f",
+        "scrollbar": "#2e333c",
+        "scrollbar-hover": "#454c58",
+        "scrollbar-active": "#5a6270",
+        "scrollbar-background": "#14161a",
+        "scrollbar-background-hover": "#14161a",
+        "scrollbar-background-active": "#14161a",
+        "scrollbar-corner-color": "#14161a",
+        "footer-key-foreground": "#7aa2d8",
+    },
+)
+LIGHT = Theme(
+    name="todo-agent-light",
+    dark=False,
+    primary="#2a5ea0",
+    secondary="#6a4fa3",
+    accent="#955500",
+    success="#2f6f2c",
+    warning="#8a5a00",
+    error="#b3312d",
+    foreground="#24282e",
+    background="#fbfbf9",
+    surface="#f1f1ee",
+    panel="#e8e8e4",
+    variables={
+        "muted": "#5d646e",
+        "chosen": "#dedfda",
+        "plan-background": "#f5f5f2",
+        "added": "#22601f",
+        "added-background": "#e2f0de",
+        "removed": "#9c2723",
+        "removed-background": "#f8e3e1",
+        "rule": "#d8d9d4",
+        "block-cursor-foreground": "#24282e",
+        "block-cursor-background": "#dedfda",
+        "block-cursor-text-style": "none",
+        "block-cursor-blurred-foreground": "#24282e",
+        "block-cursor-blurred-background": "#e8e8e4",
+        "input-cursor-background": "#24282e",
+        "input-cursor-foreground": "#fbfbf9",
+        "input-selection-background": "#c5d6ec",
+        "screen-selection-background": "#c5d6ec",
+        "scrollbar": "#d3d4cf",
+        "scrollbar-hover": "#b4b6b0",
+        "scrollbar-active": "#93968f",
+        "scrollbar-background": "#fbfbf9",
+        "scrollbar-background-hover": "#fbfbf9",
+        "scrollbar-background-active": "#fbfbf9",
+        "scrollbar-corner-color": "#fbfbf9",
+        "footer-key-foreground": "#2a5ea0",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The signs of the screen. Every state has its own, so none depends on colour."""
+
+    done: str = "✓"
+    active: str = "▶"
+    pending: str = "○"
+    paused: str = "‖"
+    call: str = "●"
+    failed: str = "✗"
+    waiting: str = "◌"
+    bar_full: str = "━"
+    bar_empty: str = "─"
+    more: str = "↓"
+    dot: str = "·"
+    opened: str = "▾"
+    closed: str = "▸"
+    prompt: str = "❯"
+    spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧"
+
+
+UNICODE = Marks()
+ASCII = Marks(
+    done="[x]",
+    active="[>]",
+    pending="[ ]",
+    paused="[=]",
+    call="*",
+    failed="!",
+    waiting=".",
+    bar_full="=",
+    bar_empty="-",
+    more="v",
+    dot="-",
+    opened="v",
+    closed=">",
+    prompt=">",
+    spinner="|/-\\",
+)
+
+
+def marks_for(*, ascii_only: bool | None, term: str, encoding: str) -> Marks:
+    """Return the marks that a terminal can draw, unless the choice is made already."""
+    if ascii_only is None:
+        ascii_only = term in ("linux", "vt100", "vt220", "dumb") or "utf" not in encoding.lower()
+    return ASCII if ascii_only else UNICODE

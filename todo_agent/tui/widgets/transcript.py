@@ -1,0 +1,395 @@
+"""The conversation. Only what is near the viewport is mounted, however long the thread is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Markdown
+
+from todo_agent.tui.entries import Answer, Call, CallState, Entry, Notice, Said, Thought, Turn
+from todo_agent.tui.themes import Marks
+from todo_agent.tui.widgets.banner import Banner, Place
+from todo_agent.tui.widgets.message import ModelMessage, UserMessage
+from todo_agent.tui.widgets.notice import NoticeBlock, TurnLine
+from todo_agent.tui.widgets.thought import ThoughtRow
+from todo_agent.tui.widgets.tool_call import LIVE_CHARS, ToolCallRow
+
+Row: TypeAlias = UserMessage | ModelMessage | ThoughtRow | ToolCallRow | NoticeBlock | TurnLine
+
+WINDOW = 60
+"""So many entries stay mounted while the end is in view."""
+PAGE = 30
+"""So many more are mounted when the scroll comes near an edge, and dropped at the other."""
+NEAR = 4
+"""Lines from an edge at which more is mounted."""
+PAINT_SECONDS = 1 / 30
+"""Text that streams in is shown at most so often."""
+PATIENCE = 4
+"""Laying out a change may take one part of the time; the keyboard gets so many."""
+
+
+class Transcript(VerticalScroll, can_focus=True):
+    """Entries from the oldest to the newest, of which a range around the viewport is mounted.
+
+    It follows the end unless the person scrolled away.
+    """
+
+    following: reactive[bool] = reactive(default=True)
+    details: reactive[bool] = reactive(default=False)
+    """Whether calls show their detail without being opened one by one."""
+
+    news: reactive[bool] = reactive(default=False)
+    """Something came below what is in view, and the view stayed."""
+
+    class LinkChosen(Message):
+        """A link in an answer was clicked."""
+
+        def __init__(self, href: str) -> None:
+            super().__init__()
+            self.href = href
+
+    def __init__(self, marks: Marks) -> None:
+        super().__init__()
+        self._marks = marks
+        self._banner = Banner()
+        self._entries: list[Entry] = []
+        self._rows: dict[int, Row] = {}
+        self._first = self._stop = 0
+        self._calls: dict[str, int] = {}
+        self._stream: int | None = None
+        self._stream_text = ""
+        self._changed: set[int] = set()
+        self._painting = False
+        self._moving = False
+        self._lock = asyncio.Lock()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything in it, mounted or not."""
+        return tuple(self._entries)
+
+    @property
+    def mounted(self) -> range:
+        """The positions of the entries that are mounted, or will be with the next paint."""
+        return range(self._first, self._stop)
+
+    async def on_mount(self) -> None:
+        """Begin with the banner, at the end."""
+        await self.mount(self._banner)
+        self.anchor()
+
+    def place(self, place: Place) -> None:
+        """Say in the banner where the session is."""
+        self._banner.show(place)
+
+    async def show(self, entries: Iterable[Entry]) -> None:
+        """Show another conversation from its end."""
+        self._stop_stream()
+        self._entries = list(entries)
+        self._calls = {e.id: i for i, e in enumerate(self._entries) if isinstance(e, Call)}
+        await self._mount_end()
+        self.following = True
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry at the end."""
+        self._stop_stream()
+        self._append(entry)
+
+    def stream_text(self, text: str) -> None:
+        """Add a piece of the answer that is being written."""
+        self._stream_into(Answer, text)
+
+    def stream_thought(self, text: str) -> None:
+        """Add a piece of the reasoning that goes on."""
+        self._stream_into(Thought, text)
+
+    def finish_stream(self, entries: Iterable[Entry], *, since: int) -> None:
+        """Put the complete entries in the place of what streamed in since a position.
+
+        Calls stay as they are: their state is newer than the message.
+        """
+        self._stop_stream()
+        wanted = [entry for entry in entries if not isinstance(entry, Call)]
+        streamed = [
+            index
+            for index in range(since, len(self._entries))
+            if isinstance(self._entries[index], Answer | Thought)
+        ]
+        for index, entry in zip(streamed, wanted, strict=False):
+            if type(entry) is type(self._entries[index]):
+                self._replace(index, entry)
+        for entry in wanted[len(streamed) :]:
+            self._append(entry)
+
+    async def forget(self, *, since: int) -> None:
+        """Take away everything from a position on: the attempt is void."""
+        self._stop_stream()
+        async with self._lock:
+            for index in range(len(self._entries) - 1, since - 1, -1):
+                entry = self._entries.pop()
+                self._changed.discard(index)
+                if isinstance(entry, Call):
+                    self._calls.pop(entry.id, None)
+                row = self._rows.pop(index, None)
+                if row is not None:
+                    await row.remove()
+            self._stop = min(self._stop, len(self._entries))
+
+    def start_call(self, call: Call) -> None:
+        """Show a call, or what is new about it."""
+        index = self._calls.get(call.id)
+        if index is None:
+            self._stop_stream()
+            self._calls[call.id] = len(self._entries)
+            self._append(call)
+            return
+        self._replace(index, call)
+
+    def call(self, call_id: str) -> Call | None:
+        """Return a call as it stands."""
+        index = self._calls.get(call_id)
+        entry = None if index is None else self._entries[index]
+        return entry if isinstance(entry, Call) else None
+
+    def add_output(self, call_id: str, text: str) -> None:
+        """Add a piece of output of a running call."""
+        call = self.call(call_id)
+        if call is not None:
+            output = (call.output + text)[-2 * LIVE_CHARS :]
+            self._replace(self._calls[call_id], replace(call, output=output))
+
+    def settle_calls(self) -> None:
+        """Show calls without a result as what did not run: the run is over."""
+        for index in self._calls.values():
+            entry = self._entries[index]
+            if isinstance(entry, Call) and entry.result is None:
+                self._replace(index, replace(entry, state=CallState.WAITING))
+
+    def turn(self, frame: int) -> None:
+        """Turn the marks of running calls."""
+        for row in self._rows.values():
+            if isinstance(row, ToolCallRow) and row.running:
+                row.turn(frame)
+
+    def watch_details(self) -> None:
+        """Open or close everything that is mounted."""
+        for row in self._rows.values():
+            if isinstance(row, ToolCallRow | ThoughtRow):
+                row.opened = self.details
+
+    def watch_following(self) -> None:
+        """There is nothing new below for who sees the end."""
+        if self.following:
+            self.news = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Notice whether the end is in view, and mount what comes near."""
+        super().watch_scroll_y(old_value, new_value)
+        self.following = not self._anchor_released or self.is_vertical_scroll_end
+        if new_value < old_value and new_value <= NEAR and self._first > 0:
+            self._move(self._mount_earlier)
+        elif new_value > old_value and self._cut_below and self._lines_below() <= NEAR:
+            self._move(self._mount_later)
+
+    def page(self, by: int) -> None:
+        """Scroll by pages."""
+        self.scroll_relative(y=by * max(self.size.height - 2, 1), animate=False)
+
+    def to_start(self) -> None:
+        """Scroll to the first thing that is mounted; more comes as one goes on."""
+        self.scroll_home(animate=False)
+
+    def follow(self) -> None:
+        """Go to the end soon, and follow it again."""
+        self.run_worker(self.to_end(), group="move")
+
+    async def to_end(self) -> None:
+        """Go to the end and follow it again."""
+        if self._cut_below:
+            await self._mount_end()
+        self.following = True
+        self.anchor()
+
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+        """Offer a link's address instead of following it."""
+        event.stop()
+        self.post_message(self.LinkChosen(event.href))
+
+    @property
+    def _cut_below(self) -> bool:
+        return self._stop < len(self._entries)
+
+    def _lines_below(self) -> int:
+        return int(self.max_scroll_y - self.scroll_y)
+
+    def _stream_into(self, kind: type[Answer | Thought], text: str) -> None:
+        index = self._stream
+        if index is None or not isinstance(self._entries[index], kind):
+            if not text.strip():
+                return
+            self._stop_stream()
+            self._append(kind(text))
+            self._stream, self._stream_text = len(self._entries) - 1, text
+            return
+        self._stream_text += text
+        self._replace(index, kind(self._stream_text))
+
+    def _stop_stream(self) -> None:
+        self._stream = None
+
+    def _append(self, entry: Entry) -> None:
+        cut = self._cut_below
+        self._entries.append(entry)
+        self.news = not self.following
+        if not cut:
+            self._stop = len(self._entries)
+            self._changed.add(self._stop - 1)
+            self._paint_soon()
+
+    def _replace(self, index: int, entry: Entry) -> None:
+        if self._entries[index] == entry:
+            return
+        self._entries[index] = entry
+        self.news = not self.following
+        if index in self.mounted:
+            self._changed.add(index)
+            self._paint_soon()
+
+    def _paint_soon(self) -> None:
+        if not self._painting:
+            self._painting = True
+            self.run_worker(self._paint(), group="paint")
+
+    async def _paint(self) -> None:
+        """Show what changed, then rest: longer, the longer it took."""
+        try:
+            while self._changed and self.is_attached:
+                started = time.perf_counter()
+                async with self._lock:
+                    await self._show_changes()
+                took = time.perf_counter() - started
+                await asyncio.sleep(max(PAINT_SECONDS, took * PATIENCE))
+        finally:
+            self._painting = False
+
+    async def _show_changes(self) -> None:
+        changed, self._changed = sorted(self._changed), set()
+        fresh: list[Row] = []
+        with self.app.batch_update():
+            for index in changed:
+                row = self._rows.get(index)
+                if row is None:
+                    fresh.append(self._make(index))
+                else:
+                    await _update(row, self._entries[index])
+            if not fresh:
+                return
+            self._banner.display = False
+            await self.mount_all(fresh)
+            if self.following and len(self._rows) > WINDOW + PAGE:
+                await self._drop(range(self._first, self._stop - WINDOW))
+
+    def _make(self, index: int) -> Row:
+        row = _row(self._entries[index], self._marks)
+        if self.details and isinstance(row, ToolCallRow | ThoughtRow):
+            row.set_reactive(type(row).opened, True)  # noqa: FBT003 -- Textual's signature
+        self._rows[index] = row
+        return row
+
+    async def _mount_end(self) -> None:
+        async with self._lock:
+            rows = list(self._rows.values())
+            self._rows = {}
+            self._changed.clear()
+            self._stop = len(self._entries)
+            self._first = max(self._stop - WINDOW, 0)
+            made = [self._make(index) for index in self.mounted]
+            with self.app.batch_update():
+                self._banner.display = not made
+                for row in rows:
+                    await row.remove()
+                await self.mount_all(made)
+        self.anchor()
+
+    async def _mount_earlier(self) -> None:
+        async with self._lock:
+            first = max(self._first - PAGE, 0)
+            made = [self._make(index) for index in range(first, self._first)]
+            place = self._rows[self._first]
+            before = place.virtual_region.y
+            self._first = first
+            with self.app.batch_update():
+                await self.mount_all(made, before=place)
+                if len(self._rows) > 2 * WINDOW:
+                    await self._drop(range(self._first + 2 * WINDOW, self._stop))
+        self.call_after_refresh(self._keep_place, place, before)
+
+    def _keep_place(self, row: Row, before: int) -> None:
+        """Leave the lines that were in view where they were."""
+        grown = row.virtual_region.y - before
+        self.scroll_relative(y=grown, animate=False, force=True, immediate=True)
+        self._moving = False
+
+    async def _mount_later(self) -> None:
+        async with self._lock:
+            first, self._stop = self._stop, min(self._stop + PAGE, len(self._entries))
+            await self.mount_all([self._make(index) for index in range(first, self._stop)])
+        self._moving = False
+
+    def _move(self, mount: Callable[[], Coroutine[None, None, None]]) -> None:
+        if not self._moving:
+            self._moving = True
+            self.run_worker(mount(), group="move")
+
+    async def _drop(self, indices: range) -> None:
+        rows = [self._rows.pop(index) for index in indices]
+        if indices.start == self._first:
+            self._first = indices.stop
+        else:
+            self._stop = indices.start
+            self._changed -= set(indices)
+        for row in rows:
+            await row.remove()
+
+
+async def _update(row: Row, entry: Entry) -> None:
+    match row, entry:
+        case ModelMessage(), Answer():
+            await row.show(entry)
+        case UserMessage(), Said():
+            row.show(entry)
+        case ThoughtRow(), Thought():
+            row.show(entry)
+        case ToolCallRow(), Call():
+            row.show(entry)
+        case NoticeBlock(), Notice():
+            row.show(entry)
+        case TurnLine(), Turn():
+            row.show(entry)
+        case _:
+            raise TypeError(f"{type(row).__name__} cannot show {type(entry).__name__}")
+
+
+def _row(entry: Entry, marks: Marks) -> Row:
+    match entry:
+        case Said():
+            return UserMessage(entry)
+        case Answer():
+            return ModelMessage(entry)
+        case Thought():
+            return ThoughtRow(entry, marks)
+        case Call():
+            return ToolCallRow(entry, marks)
+        case Notice():
+            return NoticeBlock(entry)
+        case Turn():
+            return TurnLine(entry)
+        case _:
+            assert_never(entry)
