@@ -1,0 +1,90 @@
+"""Every directory and file the program has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import PlatformDirs
+
+from todo_agent.errors import ConfigError
+
+PROJECT_FOLDER = ".todo-agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where things live. Nothing is created here."""
+
+    config_dir: Path
+    data_dir: Path
+    state_dir: Path
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> Paths:
+        """Return the directories: below TODO_AGENT_HOME, or where the platform wants them.
+
+        Raises:
+            ConfigError: TODO_AGENT_HOME is not absolute, or there is no home directory.
+        """
+        home = environ.get("TODO_AGENT_HOME", "").strip()
+        if home:
+            if not Path(home).is_absolute():
+                raise ConfigError(f"TODO_AGENT_HOME must be an absolute path, not {home!r}.")
+            return cls(Path(home, "config"), Path(home, "data"), Path(home, "state"))
+        dirs = PlatformDirs("todo-agent", appauthor=False)
+        try:
+            found = cls(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path)
+        except RuntimeError as error:
+            raise ConfigError(
+                "There is no home directory. Set HOME, or TODO_AGENT_HOME to a directory of yours."
+            ) from error
+        return cls(
+            _absolute(found.config_dir, environ, "XDG_CONFIG_HOME", ".config"),
+            _absolute(found.data_dir, environ, "XDG_DATA_HOME", ".local/share"),
+            _absolute(found.state_dir, environ, "XDG_STATE_HOME", ".local/state"),
+        )
+
+    @property
+    def config_file(self) -> Path:
+        """The person's configuration."""
+        return self.config_dir / "config.toml"
+
+    @property
+    def threads_dir(self) -> Path:
+        """One directory a thread."""
+        return self.data_dir / "threads"
+
+    @property
+    def trust_file(self) -> Path:
+        """Which project files the person trusts, by content."""
+        return self.state_dir / "trust.json"
+
+    @property
+    def history_file(self) -> Path:
+        """What was typed at the prompt."""
+        return self.state_dir / "history.jsonl"
+
+    @property
+    def log_file(self) -> Path:
+        """Tracebacks of crashes."""
+        return self.state_dir / "todo-agent.log"
+
+    @property
+    def own_dirs(self) -> tuple[Path, ...]:
+        """Directories whose change changes what the agent may do."""
+        return (self.config_dir, self.data_dir, self.state_dir)
+
+
+def project_config(cwd: Path) -> Path:
+    """Return where a project's configuration stands."""
+    return cwd / PROJECT_FOLDER / "config.toml"
+
+
+def _absolute(found: Path, environ: Mapping[str, str], variable: str, default: str) -> Path:
+    """Return the directory, without regard to an XDG variable that is relative."""
+    value = environ.get(variable, "")
+    if value and not Path(value).is_absolute():
+        return Path.home() / default / "todo-agent"
+    return found
