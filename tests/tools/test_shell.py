@@ -202,12 +202,16 @@ def test_the_question_shows_the_whole_command_and_where_it_runs(bench):
     assert shell.touches({"command": command}) == (Resource("run", command),)
 
 
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 async def test_no_descriptor_is_left_open(bench):
     await bench.text("shell", command="true")
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = descriptors()
     for _ in range(3):
         await bench.text("shell", command="sleep 60 & true")
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert descriptors() == before
 
 
 def test_only_the_living_count_as_a_session():

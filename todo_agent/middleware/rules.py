@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
@@ -37,6 +37,8 @@ class Rule:
     decision: Decision
     kind: Kind
     pattern: str
+    given: str = field(default="", compare=False)
+    """The pattern as the person wrote it, where it was changed since."""
 
     @classmethod
     def parse(cls, decision: Decision, text: str) -> Rule:
@@ -54,12 +56,7 @@ class Rule:
         return cls(decision, cast("Kind", kind), pattern.strip())
 
     def __str__(self) -> str:
-        return f"{self.decision.name.lower()} {self.text}"
-
-    @property
-    def text(self) -> str:
-        """The rule without its decision, as `parse` takes it."""
-        return f"{self.kind} {self.pattern}"
+        return f"{self.decision.name.lower()} {self.kind} {self.given or self.pattern}"
 
     @property
     def weight(self) -> tuple[int, int]:
@@ -89,7 +86,8 @@ class Rule:
         rest = self.pattern[len(directory) :]
         start = os.path.realpath(root / Path(directory).expanduser())
         slash = "/" if rest and not start.endswith("/") else ""
-        return replace(self, pattern=literal(start) + slash + rest)
+        given = self.given or self.pattern
+        return replace(self, pattern=literal(start) + slash + rest, given=given)
 
 
 def literal(text: str) -> str:

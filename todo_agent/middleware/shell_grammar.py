@@ -44,6 +44,8 @@ class Command:
     """Names of variables set for it alone."""
     repeated: bool = False
     """It stands in a loop or a function."""
+    certain: bool = False
+    """It runs in the shell itself, whatever happens before it."""
 
     def __str__(self) -> str:
         return " ".join(str(word) for word in self.words)
@@ -172,7 +174,19 @@ def _command(node: Node, *, repeated: bool) -> Iterator[Part]:
             case _:
                 words.append(_word(child))
     if words:
-        yield Command(tuple(words), tuple(assigned), repeated=repeated)
+        yield Command(tuple(words), tuple(assigned), repeated=repeated, certain=_certain(node))
+
+
+def _certain(node: Node) -> bool:
+    """Return whether a command begins a list of the script itself, in the foreground."""
+    while node.parent is not None:
+        background = node.next_sibling is not None and node.next_sibling.type == "&"
+        first = node.prev_sibling is None or node.parent.type == "program"
+        plain = node.parent.type in ("program", "list", "redirected_statement")
+        if background or not first or not plain:
+            return False
+        node = node.parent
+    return True
 
 
 def _redirect(node: Node) -> Iterator[Part]:
@@ -214,6 +228,9 @@ def _word(node: Node) -> Word:
             known = all(word.known for word in words) and "{" not in bare.replace("{}", "")
             glob = any(word.glob for word in words) or bool(re.search(r"[*?\[]", bare))
             return Word("".join(word.text for word in words), known=known, glob=glob)
+        case "process_substitution":
+            # It is a pipe; what runs at its other end is a part of its own.
+            return Word("/dev/stdin")
         case _:
             return Word(text, known=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,11 +24,12 @@ from todo_agent.middleware.shell_grammar import (
     parse,
     word_set,
 )
-from todo_agent.middleware.shell_reading import own_variable, reads
+from todo_agent.middleware.shell_reading import Reads, own_variable, reads
 from todo_agent.middleware.shell_wrappers import (
     Inner,
     Opaque,
     Script,
+    Wrapped,
     is_interpreter,
     runs_arguments,
     unwrap,
@@ -105,10 +107,12 @@ class ShellJudge:
                     yield from self._redirect(part, directories)
                 case Command() if part.name in ("cd", "chdir"):
                     moved = self._move(part, directories)
-                    yield moved if isinstance(moved, Verdict) else ALLOWED
-                    if not isinstance(moved, Verdict):
-                        yield from (self._path("read", path) for path in moved)
-                        directories = tuple(dict.fromkeys((*directories, *moved)))
+                    if isinstance(moved, Verdict):
+                        yield moved
+                        continue
+                    yield from (self.judge_path("read", path.resolve()) for path in moved)
+                    surely = part.certain and all(path.is_dir() for path in moved)
+                    directories = moved if surely else (*directories, *moved)
                 case Command():
                     yield from self._command(part, directories, depth=depth)
                 case _:
@@ -124,24 +128,29 @@ class ShellJudge:
             return
         reading = reads(command)
         yield from self._denied(command, runs=reading is None)
+        wrapped = None if reading is not None else self._unwrap(command, depth)
         rule = self._rule(command)
-        if rule is not None:
-            yield from self._decided(command, rule, directories)
-            return
-        if reading is not None:
-            for word in reading.paths:
-                yield from self._reads(word, directories)
-            return
-        wrapped = unwrap(command) if depth < MAX_NESTING else Opaque("it is nested too deeply")
+        if rule is not None and rule.decision is Decision.ASK and self.mode is not Mode.AUTO:
+            yield Verdict(Decision.ASK, f"the rule `{rule}` asks before {command}", rule=rule)
         match wrapped:
             case Inner(inner):
                 yield from self._command(inner, directories, depth=depth + 1)
             case Script(text):
                 yield from self._script(parse(text), directories, depth=depth + 1)
-            case Opaque() | None:
+            case Opaque() | None if rule is not None and rule.decision is Decision.ALLOW:
+                yield from self._allowed(command, reading, directories)
+            case Opaque(reason):
+                yield self._default(command, reason)
+            case None if reading is not None:
+                for word in reading.paths:
+                    yield from self._reads(word, directories)
+            case None:
                 yield self._default(command)
             case _:
                 assert_never(wrapped)
+
+    def _unwrap(self, command: Command, depth: int) -> Wrapped | None:
+        return unwrap(command) if depth < MAX_NESTING else Opaque("it is nested too deeply")
 
     def _denied(self, command: Command, *, runs: bool) -> Iterator[Verdict]:
         """Find what no wrapping may get past: a denied command, or a denied one within.
@@ -177,21 +186,19 @@ class ShellJudge:
             return False
         return any(rule.pattern.split(" ")[0] in (command.name, "*") for rule in self.denied)
 
-    def _decided(
-        self, command: Command, rule: Rule, directories: tuple[Path, ...]
+    def _allowed(
+        self, command: Command, reading: Reads | None, directories: tuple[Path, ...]
     ) -> Iterator[Verdict]:
-        """A rule speaks of the command; what it cannot have meant still asks."""
-        if rule.decision is Decision.DENY:
+        """Judge what a rule that allows a command cannot have meant."""
+        if reading is not None:
+            found = (v for word in reading.paths for v in self._reads(word, directories))
+            yield from (verdict for verdict in found if verdict.decision is Decision.DENY)
             return
-        if self.mode is Mode.PLAN and reads(command) is None:
+        if self.mode is Mode.PLAN:
             yield self._default(command)
-        elif rule.decision is Decision.ASK and self.mode is not Mode.AUTO:
-            yield Verdict(Decision.ASK, f"the rule `{rule}` asks before {command}", rule=rule)
-        elif self.mode is Mode.AUTO:
-            yield ALLOWED
-        elif reads(command) is None and not _settled(command):
+        elif self.mode is not Mode.AUTO and not _settled(command):
             yield Verdict(Decision.ASK, f"what {command} gets is only known at run time")
-        elif self._is_protected(command):
+        elif self.mode is not Mode.AUTO and self._is_protected(command):
             yield self._changes_rights(command)
         if command.name in _WRITERS:
             for word in command.words[1:]:
@@ -199,6 +206,8 @@ class ShellJudge:
 
     def _written(self, word: Word, directories: tuple[Path, ...]) -> Iterator[Verdict]:
         """A rule for a command says nothing of files outside, or of protected ones."""
+        if word.text in _STREAMS:
+            return
         if word.text.startswith("-") and "=" not in word.text:
             return
         named = Word(word.text.partition("=")[2] or word.text, word.known, word.glob)
@@ -207,9 +216,9 @@ class ShellJudge:
             if rule is not None and rule.decision is Decision.DENY:
                 yield Verdict(Decision.DENY, f"the rule `{rule}` forbids it", rule=rule)
             elif self.protected.holds(path) or not self.places.contains(path):
-                yield self._path("write", path)
+                yield self.judge_path("write", path)
 
-    def _default(self, command: Command) -> Verdict:
+    def _default(self, command: Command, why: str = "") -> Verdict:
         """Decide about a command that no rule speaks of and that may change something."""
         match self.mode:
             case Mode.AUTO:
@@ -219,7 +228,8 @@ class ShellJudge:
             case Mode.ASK | Mode.ACCEPT_EDITS:
                 if self._is_protected(command):
                     return self._changes_rights(command)
-                return Verdict(Decision.ASK, f"{command} may change something", _offer(command))
+                reason = f"{command} may change something" + (f": {why}" if why else "")
+                return Verdict(Decision.ASK, reason, _offer(command))
             case _:
                 assert_never(self.mode)
 
@@ -256,9 +266,11 @@ class ShellJudge:
         for path in self._paths(target, directories):
             if redirect.writes and _has_other_names(path) and self.mode is not Mode.AUTO:
                 yield Verdict(Decision.ASK, f"{path} has other names (hard links)")
-            yield self._path("write" if redirect.writes else "read", path)
+            yield self.judge_path("write" if redirect.writes else "read", path)
 
     def _reads(self, word: Word, directories: tuple[Path, ...]) -> Iterator[Verdict]:
+        if word.known and word.text in _STREAMS:
+            return
         if not word.known:
             yield self._unclear(f"the file {word} is only known at run time")
             return
@@ -266,10 +278,7 @@ class ShellJudge:
         if len(paths) > MAX_EXPANDED:
             yield self._unclear(f"{word} stands for too many files")
             return
-        yield from (self._path("read", path) for path in paths)
-
-    def _path(self, kind: Literal["read", "write"], path: Path) -> Verdict:
-        return self.judge_path(kind, path)
+        yield from (self.judge_path("read", path) for path in paths)
 
     def _paths(self, word: Word, directories: tuple[Path, ...]) -> Iterator[Path]:
         """Yield what a word leads to from every directory the command may be in."""
@@ -293,7 +302,12 @@ class ShellJudge:
         word = words[0] if words else Word(str(Path.home()))
         if not word.known or word.glob or word.text.startswith("-"):
             return self._unclear(f"the directory {word} is only known at run time")
-        return tuple(self._paths(word, directories))
+        moved: list[Path] = []
+        for directory in directories:
+            # A shell takes `..` by name; only where that leads nowhere does it follow symlinks.
+            named = Path(os.path.normpath(directory / word.text))
+            moved += [named] if named.is_dir() else [named, *self._paths(word, (directory,))]
+        return tuple(dict.fromkeys(moved))
 
 
 def _settled(command: Command) -> bool:

@@ -51,7 +51,7 @@ _READERS: dict[str, _Reader] = {
         _WORDS,
     ),
     "jq": _Reader(
-        flags="nrRcCMSaesj",
+        flags="nrRcCMSasj",
         long=word_set("raw-output compact-output slurp null-input exit-status sort-keys tab"),
         pattern_first=True,
     ),
@@ -147,7 +147,10 @@ for _awk in ("awk", "gawk", "mawk"):
             rf"\s*(?:NR\s*(?:[<>]=?|==)\s*\d+|/[\w .:-]*/)?\s*\{{\s*print{_FIELDS}\s*\}}\s*"
         ),
     )
-_PATTERN_OPTIONS = frozenset({"-e", "-f", "--regexp", "--file", "--files", "--type-list"})
+_PATTERN_OPTIONS = frozenset({"e", "f", "regexp", "file", "files", "type-list"})
+"""With one of these, the first operand is a file already."""
+_FILE_OPTIONS = frozenset({"f"})
+"""Letters whose value names a file."""
 
 _VERSIONED = word_set(
     "python python3 node npm pnpm yarn pip pip3 uv cargo rustc go java javac gcc g++ clang make "
@@ -203,51 +206,68 @@ def reads(command: Command) -> Reads | None:
 
 
 def _read(reader: _Reader, words: Sequence[Word]) -> Reads | None:
-    if not reader.paths and reader.long is None:
-        return Reads()
-    if not all(word.known for word in words):
-        return None
     if reader.long is None:
-        return Reads(_named_files(words[1:]))
-    operands = _operands(reader, words[1:])
-    if operands is None or (reader.operands is not None and len(operands) > reader.operands):
+        return Reads(_named_files(words[1:]) if reader.paths else ())
+    taken = _taken(reader, words[1:])
+    if taken is None or (reader.operands is not None and len(taken.operands) > reader.operands):
         return None
     if not reader.paths:
-        return Reads() if all(word.text.startswith("+") for word in operands) else None
-    given = {word.text.partition("=")[0][:2] for word in words if not word.text.startswith("--")}
-    given |= {word.text.partition("=")[0] for word in words if word.text.startswith("--")}
-    if reader.pattern_first and not given & _PATTERN_OPTIONS:
-        if not operands or (reader.script and not reader.script.fullmatch(operands[0].text)):
+        return Reads() if all(word.text.startswith("+") for word in taken.operands) else None
+    files = taken.operands
+    if reader.pattern_first and not taken.options & _PATTERN_OPTIONS:
+        if not files or (reader.script and not reader.script.fullmatch(files[0].text)):
             return None
-        operands = operands[1:]
-    return Reads((*operands, *_named_files(w for w in words[1:] if w.text.startswith("-"))))
+        files = files[1:]
+    return Reads((*files, *taken.files))
 
 
-def _operands(reader: _Reader, words: Sequence[Word]) -> list[Word] | None:
-    """Return the words that are no options; None at an option that is not known."""
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A command's words as it takes them."""
+
+    operands: tuple[Word, ...]
+    options: frozenset[str]
+    """Letters and long names that were given."""
+    files: tuple[Word, ...]
+    """Values of options that name files."""
+
+
+def _taken(reader: _Reader, words: Sequence[Word]) -> _Taken | None:
+    """Sort a command's words; None at an option that is not known."""
     operands: list[Word] = []
+    options: set[str] = set()
+    files: list[Word] = []
     index = 0
     while index < len(words):
         word = words[index]
         index += 1
+        if not word.known or (word.glob and word.text[0] in "*?["):
+            return None  # It may turn out to be an option; files may be named like one.
         if word.text == "--":
-            return [*operands, *words[index:]]
-        if word.glob and word.text[0] in "*?[":
-            return None  # A file may be named like an option.
+            operands += words[index:]
+            break
         if not word.text.startswith("-") or word.text == "-":
             operands.append(word)
         elif word.text.startswith("--"):
-            if word.text[2:].partition("=")[0] not in (reader.long or ()):
+            name = word.text[2:].partition("=")[0]
+            if name not in (reader.long or ()):
                 return None
-        else:
+            options.add(name)
+            files += _named_files([word])
+        elif not word.text[1:].isdigit():
             letters = word.text[1:]
-            if letters.isdigit():
-                continue
-            letters = letters.lstrip(reader.flags) if reader.flags else letters
-            if letters and letters[0] not in reader.values:
+            value = letters.lstrip(reader.flags) if reader.flags else letters
+            options |= set(letters[: len(letters) - len(value)]) | set(value[:1])
+            if value and value[0] not in reader.values:
                 return None
-            index += len(letters) == 1
-    return operands
+            if len(value) == 1:
+                files += words[index : index + 1] if value in _FILE_OPTIONS else ()
+                index += 1
+            elif value:
+                files += _named_files([Word(f"-{value}", word.known, word.glob)])
+    if not all(word.known for word in (*operands, *files)):
+        return None
+    return _Taken(tuple(operands), frozenset(options), tuple(files))
 
 
 def _named_files(words: Iterable[Word]) -> tuple[Word, ...]:

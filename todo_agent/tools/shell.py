@@ -23,8 +23,8 @@ from todo_agent.tools.workspace import PathError, Workspace, printable
 DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
 
-SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-"""Never handed to a command."""
+WITHHELD = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CDPATH")
+"""Never handed to a command: our keys, and what makes `cd` go elsewhere than it says."""
 QUIET: Mapping[str, str] = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
@@ -67,7 +67,7 @@ def shell_tool(workspace: Workspace, *, environ: Mapping[str, str]) -> Tool:
     Args:
         workspace: its `cwd` is where commands start; a command that ends in another
             directory inside the workspace moves it.
-        environ: what commands inherit, but for `SECRETS`; `QUIET` is set on top.
+        environ: what commands inherit, but for `WITHHELD`; `QUIET` is set on top.
     """
 
     async def run(call: ToolCall, ctx: ToolContext) -> Outcome:
@@ -89,7 +89,7 @@ def shell_tool(workspace: Workspace, *, environ: Mapping[str, str]) -> Tool:
 
 def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment that commands get."""
-    return {name: value for name, value in environ.items() if name not in SECRETS} | {**QUIET}
+    return {name: value for name, value in environ.items() if name not in WITHHELD} | {**QUIET}
 
 
 def shell_program(environ: Mapping[str, str]) -> str | None:
