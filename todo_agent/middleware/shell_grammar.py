@@ -128,6 +128,10 @@ _PLAIN_NODES = word_set(
     "file_descriptor test_operator unary_expression binary_expression parenthesized_expression "
     "test_command command file_redirect expansion"
 )
+_RESERVED = word_set(
+    "if then elif else fi for while until do done case esac in function select { } !"
+)
+"""Where the grammar takes one of these for a command, it has lost its way."""
 _LOOPS = frozenset({"while_statement", "for_statement", "function_definition"})
 _ARITHMETIC_TESTS = frozenset({"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
@@ -144,6 +148,8 @@ def _parts(node: Node, *, repeated: bool) -> Iterator[Part]:
             yield Unclear(f"the test {_text(node)} may evaluate its operands")
         case "for_statement":
             yield Assignment(_text(variable) if (variable := _child(node, "variable_name")) else "")
+        case "word" if re.search(r"[\s;&|<>()]", re.sub(r"\\.", "", _text(node), flags=re.DOTALL)):
+            yield Unclear(f"{_text(node)!r} is more than one word")
         case "expansion" if not re.fullmatch(r"\$\{\w+\}", _text(node)):
             yield Unclear(f"{_text(node)} does more than read a variable")
         case "compound_statement" if _text(node).startswith("(("):
@@ -173,6 +179,8 @@ def _command(node: Node, *, repeated: bool) -> Iterator[Part]:
                 words.append(_word(child.children[0]) if child.children else Word("", known=False))
             case _:
                 words.append(_word(child))
+    if words and words[0].text in _RESERVED:
+        yield Unclear(f"{words[0].text} stands where a command is expected")
     if words:
         yield Command(tuple(words), tuple(assigned), repeated=repeated, certain=_certain(node))
 
