@@ -9,19 +9,36 @@ from pathlib import Path
 from todo_agent.agent.json import Json
 from todo_agent.agent.state import State
 from todo_agent.agent.tools import Error, Outcome, Success, ToolCall, ToolContext
+from todo_agent.tools.change import Keep, keep_nothing
 from todo_agent.tools.coding import coding_tools
+from todo_agent.tools.jobs import Jobs
+from todo_agent.tools.sandbox import Sandbox
 from todo_agent.tools.workspace import Workspace
 
 
 class Bench:
     """One session's tools; calls go straight to them, with no permissions in between."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        environ: Mapping[str, str] | None = None,
+        *,
+        keep: Keep = keep_nothing,
+        jobs: Jobs | None = None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
         self.workspace = Workspace(root)
         self.root = self.workspace.root
         self.tools = {
             tool.name: tool
-            for tool in coding_tools(self.workspace, environ={**os.environ, **(environ or {})})
+            for tool in coding_tools(
+                self.workspace,
+                environ={**os.environ, **(environ or {})},
+                keep=keep,
+                jobs=jobs,
+                sandbox=sandbox,
+            )
         }
 
     async def __call__(

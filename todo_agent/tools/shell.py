@@ -4,98 +4,89 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from todo_agent.agent.json import JsonObject
 from todo_agent.agent.messages import Display
 from todo_agent.agent.tools import Error, Outcome, Resource, Success, Tool, ToolCall, ToolContext
 from todo_agent.tools import paths
+from todo_agent.tools.environment import command_environment, shell_program
+from todo_agent.tools.job_tools import report
+from todo_agent.tools.jobs import Jobs
 from todo_agent.tools.output import Capture, Pacer
 from todo_agent.tools.processes import start
+from todo_agent.tools.sandbox import Sandbox
 from todo_agent.tools.texts import description
 from todo_agent.tools.workspace import PathError, Workspace, printable
 
 DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
+BACKGROUND_SECONDS = 0.5
+"""So long a command in the background is watched for an early end."""
 
-WITHHELD = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CDPATH")
-"""Never handed to a command: our keys, and what makes `cd` go elsewhere than it says."""
-QUIET: Mapping[str, str] = {
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "SYSTEMD_PAGER": "cat",
-    "EDITOR": "true",
-    "VISUAL": "true",
-    "GIT_EDITOR": "true",
-    "GIT_SEQUENCE_EDITOR": "true",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "true",
-    "SSH_ASKPASS": "true",
-    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "PIP_NO_INPUT": "1",
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-}
-"""Nothing pages, opens an editor, asks for a password, or paints."""
+UNSANDBOXED = Resource("invoke", "shell_outside_sandbox")
+"""What a call with `outside_sandbox` touches besides."""
 
-SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {
-        "command": {"type": "string", "minLength": 1},
-        "timeout": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "maximum": MAX_SECONDS,
-            "description": f"Seconds; {DEFAULT_SECONDS} if left out.",
-        },
+_COMMAND: JsonObject = {
+    "command": {"type": "string", "minLength": 1},
+    "timeout": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": MAX_SECONDS,
+        "description": f"Seconds; {DEFAULT_SECONDS} if left out.",
     },
-    "required": ["command"],
-    "additionalProperties": False,
+}
+_BACKGROUND: JsonObject = {
+    "run_in_background": {"type": "boolean", "description": "Go on while it runs."}
+}
+_OUTSIDE: JsonObject = {
+    "outside_sandbox": {"type": "boolean", "description": "Run it without the sandbox."}
 }
 
 
-def shell_tool(workspace: Workspace, *, environ: Mapping[str, str]) -> Tool:
+def shell_tool(
+    workspace: Workspace,
+    *,
+    environ: Mapping[str, str],
+    jobs: Jobs | None = None,
+    sandbox: Sandbox | None = None,
+) -> Tool:
     """Return the tool that runs a command in the workspace's present directory.
 
     Args:
         workspace: its `cwd` is where commands start; a command that ends in another
             directory inside the workspace moves it.
         environ: what commands inherit, but for `WITHHELD`; `QUIET` is set on top.
+        jobs: where commands in the background go; without it there are none.
+        sandbox: what commands run in; without it they run as the program itself does.
     """
-
-    async def run(call: ToolCall, ctx: ToolContext) -> Outcome:
-        command = str(call.args["command"])
-        seconds = float(str(call.args.get("timeout", DEFAULT_SECONDS)))
-        return await _run(workspace, environ, command, seconds=seconds, show=ctx.output)
-
+    shell = _Shell(workspace, environ, jobs, sandbox)
+    parts = ["shell", *["shell_background"] * (jobs is not None)]
+    parts += ["shell_sandbox"] * (sandbox is not None)
+    properties = {
+        **_COMMAND,
+        **(_BACKGROUND if jobs is not None else {}),
+        **(_OUTSIDE if sandbox is not None else {}),
+    }
     return Tool(
         "shell",
-        description("shell"),
-        SCHEMA,
-        run,
+        "\n".join(description(part) for part in parts),
+        {
+            "type": "object",
+            "properties": properties,
+            "required": ["command"],
+            "additionalProperties": False,
+        },
+        shell.run,
         locks=paths.CHANGES,
         resources=_resources,
         title=lambda args: str(args["command"]),
         preview=lambda args: _preview(workspace, args),
     )
-
-
-def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that commands get."""
-    return {name: value for name, value in environ.items() if name not in WITHHELD} | {**QUIET}
-
-
-def shell_program(environ: Mapping[str, str]) -> str | None:
-    """Return the shell that runs commands: bash, or else sh; None where there is neither."""
-    path = environ.get("PATH")
-    return shutil.which("bash", path=path) or shutil.which("sh", path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,42 +99,94 @@ class _Ended:
     output: str
     left_over: bool
     """Something it had started still ran, and was ended."""
-    cwd: str
+    cwd: str = ""
     """The directory it ended in, or nothing where that is not known."""
 
 
-async def _run(
-    workspace: Workspace,
-    environ: Mapping[str, str],
-    command: str,
-    *,
-    seconds: float,
-    show: Callable[[str], None],
-) -> Outcome:
-    if "\0" in command:
-        return Error("The command contains a NUL character; no shell can run it.")
-    program = shell_program(environ)
-    if program is None:
-        return Error("There is no bash or sh on this machine's PATH, so no command can run.")
-    notes = []
-    if not workspace.cwd.is_dir():
-        notes.append(f"{workspace.shown(workspace.cwd)} is gone; this ran in the workspace root")
-        workspace.cwd = workspace.root
-    try:
-        ended = await _to_its_end(
-            program,
-            command.encode(errors="replace").decode(),
-            cwd=workspace.cwd,
-            env=command_environment(environ),
-            seconds=seconds,
-            show=show,
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """Runs commands for one session."""
+
+    workspace: Workspace
+    environ: Mapping[str, str]
+    jobs: Jobs | None
+    sandbox: Sandbox | None
+
+    async def run(self, call: ToolCall, ctx: ToolContext) -> Outcome:
+        command = str(call.args["command"]).encode(errors="replace").decode()
+        if "\0" in command:
+            return Error("The command contains a NUL character; no shell can run it.")
+        program = shell_program(self.environ)
+        if program is None:
+            return Error("There is no bash or sh on this machine's PATH, so no command can run.")
+        notes = self._come_back()
+        caged = self.sandbox is not None and call.args.get("outside_sandbox") is not True
+        try:
+            if self.jobs is not None and call.args.get("run_in_background") is True:
+                return await self._start(self.jobs, [program, "-c", command], command, caged=caged)
+            seconds = float(str(call.args.get("timeout", DEFAULT_SECONDS)))
+            ended = await self._finish(
+                program, command, seconds=seconds, show=ctx.output, caged=caged
+            )
+        except OSError as error:
+            return Error(f"The command could not be started: {error}.")
+        if ended.left_over and not caged:
+            notes.append("what it had left running in the background was ended")
+        if self.sandbox is not None and caged and ended.code != 0:
+            notes += filter(None, [self.sandbox.hint(ended.output)])
+        notes += _move(self.workspace, ended.cwd)
+        return _outcome(ended, notes, seconds)
+
+    async def _start(
+        self, jobs: Jobs, line: Sequence[str], command: str, *, caged: bool
+    ) -> Outcome:
+        job = await jobs.start(
+            command,
+            self._line(line, caged=caged),
+            cwd=self.workspace.cwd,
+            env=command_environment(self.environ),
         )
-    except OSError as error:
-        return Error(f"The command could not be started: {error}.")
-    if ended.left_over:
-        notes.append("what it had left running in the background was ended")
-    notes += _move(workspace, ended.cwd)
-    return _outcome(ended, notes, seconds)
+        await job.wait(BACKGROUND_SECONDS)
+        return report(job)
+
+    async def _finish(
+        self,
+        program: str,
+        command: str,
+        *,
+        seconds: float,
+        show: Callable[[str], None],
+        caged: bool,
+    ) -> _Ended:
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        line = [program, "-c", _SCRIPT.format(fd=writer), "bash", command]
+        try:
+            ended = await _to_its_end(
+                self._line(line, caged=caged),
+                cwd=self.workspace.cwd,
+                env=command_environment(self.environ),
+                seconds=seconds,
+                show=show,
+                tells=writer,
+            )
+            return replace(ended, cwd=_read(reader)) if ended.code is not None else ended
+        finally:
+            os.close(reader)
+            os.close(writer)
+
+    def _line(self, line: Sequence[str], *, caged: bool) -> Sequence[str]:
+        if self.sandbox is None or not caged:
+            return line
+        return self.sandbox.command(line, workspace=self.workspace)
+
+    def _come_back(self) -> list[str]:
+        """Go to the root where the present directory is gone."""
+        workspace = self.workspace
+        if workspace.cwd.is_dir():
+            return []
+        gone, workspace.cwd = workspace.cwd, workspace.root
+        return [f"{workspace.shown(gone)} is gone; this ran in the workspace root"]
 
 
 # The command is an argument of the script and not a part of it, so nothing in it can
@@ -152,44 +195,32 @@ _SCRIPT = "__command=$1; shift; trap 'pwd -P >&{fd}' EXIT; eval \"$__command\""
 
 
 async def _to_its_end(
-    program: str,
-    command: str,
+    line: Sequence[str],
     *,
     cwd: Path,
     env: Mapping[str, str],
     seconds: float,
     show: Callable[[str], None],
+    tells: int,
 ) -> _Ended:
+    """Run a command line; `tells` is the descriptor on which it says where it ended."""
     pacer = Pacer(show)
     capture = Capture(pacer)
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
     began = time.monotonic()
+    process = await start(line, cwd=cwd, env=env, feed=capture.feed, pass_fds=[tells])
+    code: int | None = None
+    left_over = False
     try:
-        process = await start(
-            [program, "-c", _SCRIPT.format(fd=writer), "bash", command],
-            cwd=cwd,
-            env=env,
-            feed=capture.feed,
-            pass_fds=[writer],
-        )
-        code: int | None = None
-        left_over = False
-        try:
-            async with asyncio.timeout(seconds):
-                code = await process.wait()
-        except TimeoutError:
-            pass
-        finally:
-            took = time.monotonic() - began
-            left_over = await process.end()
-        capture.finish()
-        pacer.flush()
-        ended_in = _read(reader) if code is not None else ""
+        async with asyncio.timeout(seconds):
+            code = await process.wait()
+    except TimeoutError:
+        pass
     finally:
-        os.close(reader)
-        os.close(writer)
-    return _Ended(code, took, capture.take(), left_over=left_over, cwd=ended_in)
+        took = time.monotonic() - began
+        left_over = await process.end()
+    capture.finish()
+    pacer.flush()
+    return _Ended(code, took, capture.take(), left_over=left_over)
 
 
 def _read(descriptor: int) -> str:
@@ -237,7 +268,8 @@ def _signal_name(number: int) -> str:
 
 
 def _resources(args: JsonObject) -> tuple[Resource, ...]:
-    return (Resource("run", str(args["command"])),)
+    command = Resource("run", str(args["command"]))
+    return (command, UNSANDBOXED) if args.get("outside_sandbox") is True else (command,)
 
 
 def _preview(workspace: Workspace, args: JsonObject) -> Display:
