@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -49,11 +50,10 @@ async def test_what_decides_about_the_agent_cannot_be_written(bench):
     assert (bench.root / ".git/hooks/pre-commit").read_text() == "old"
 
 
-async def test_temporary_files_are_its_own(bench, tmp_path):
-    assert await bench.text("shell", command="echo x > /tmp/mine && ls /tmp | grep mine") == (
-        "mine\n[exit code 0]"
-    )
-    assert not exists("/tmp/mine")
+async def test_temporary_files_are_its_own(bench):
+    name = f"/tmp/todo-agent-{uuid4().hex}"
+    assert await bench.text("shell", command=f"echo x > {name} && cat {name}") == "x\n[exit code 0]"
+    assert not exists(name)
 
 
 async def test_there_is_no_network(bench):
