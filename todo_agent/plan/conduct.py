@@ -8,10 +8,13 @@ from typing import Literal, Protocol
 
 from todo_agent.plan.plan import Plan
 from todo_agent.plan.refusal import Refusal
+from todo_agent.plan.shapes import shown
 
 GUARD = "finalization"
 STRIKES = 3
 """The firing that blocks the run (S1-26)."""
+CLOSING = " \t\r\n*_`\"')]}»”’"
+"""What may stand behind the mark of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,18 @@ class Round:
     """Calls of the plan's tool."""
     others: int = 0
     """Calls of other tools."""
+    steered: bool = False
+    """A person has typed something meanwhile, so the run goes on in any case."""
 
     @property
     def is_answer(self) -> bool:
         """Whether it says something and calls nothing."""
         return bool(self.text.strip()) and not self.writes and not self.others
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ends with a question, perhaps in markup or quotes."""
+        return self.text.rstrip(CLOSING).endswith(("?", "？", "؟"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,11 @@ class Ledger:
     correction: bool = False
     """A correction was injected in this very round."""
 
+    @property
+    def strikes(self) -> int:
+        """How often in a row the guard has fired (S1-23)."""
+        return self.retries.get(GUARD, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
@@ -62,6 +77,8 @@ class Ruling:
     """No call of the round runs."""
     forced: bool = False
     """The model is called because of the guard."""
+    reason: str = ""
+    """Why the run ends, for the person."""
 
 
 class Conduct(Protocol):
@@ -75,6 +92,10 @@ class Conduct(Protocol):
         """Return the ledger after a round's only write was accepted or refused."""
         ...
 
+    def give_up(self, ledger: Ledger) -> Ledger:
+        """Return the ledger after the run was stopped for too many forced rounds (S1-32)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Silent:
@@ -85,6 +106,10 @@ class Silent:
         return Ruling(), ledger
 
     def after_write(self, ledger: Ledger, *, accepted: bool) -> Ledger:
+        """Remember nothing."""
+        return ledger
+
+    def give_up(self, ledger: Ledger) -> Ledger:
         """Remember nothing."""
         return ledger
 
@@ -104,28 +129,33 @@ class Guarded:
         """Judge a round in the order of S1-31."""
         calm = replace(ledger, correction=False)
         if ledger.blocked is not None:
-            return self._while_blocked(round_, ledger.blocked, calm)
+            return self._while_blocked(round_, plan, ledger.blocked, calm)
         if ledger.suppressed and not round_.writes:
             return Ruling(), calm
         if round_.writes:
             return Ruling(), replace(calm, stale=0)
+        calm = replace(calm, retries={})
         if not plan.open:
-            return Ruling(), replace(calm, retries={})
-        if round_.others:
-            return self._without_a_write(replace(calm, retries={}, stale=ledger.stale + 1), plan)
-        if not round_.is_answer:
             return Ruling(), calm
-        return self._over_open_todos(round_, calm, plan)
+        if round_.others:
+            return self._without_a_write(replace(calm, stale=ledger.stale + 1), plan)
+        if round_.is_answer and not round_.steered:
+            return self._over_open_todos(round_, calm, plan, strikes=ledger.strikes + 1)
+        return Ruling(), calm
 
     def after_write(self, ledger: Ledger, *, accepted: bool) -> Ledger:
         """Start afresh after an accepted write (S1-24, S1-30); keep all after a refused one."""
         return Ledger() if accepted else ledger
 
+    def give_up(self, ledger: Ledger) -> Ledger:
+        """Start afresh with the next run; a blocked episode is over, as after S1-28."""
+        return Ledger(suppressed=ledger.suppressed or ledger.blocked is not None)
+
     def _while_blocked(
-        self, round_: Round, blocked: Blocked, ledger: Ledger
+        self, round_: Round, plan: Plan, blocked: Blocked, ledger: Ledger
     ) -> tuple[Ruling, Ledger]:
         if round_.is_answer:
-            return Ruling("stop"), Ledger(suppressed=True)
+            return Ruling("stop", reason=stopped(plan)), Ledger(suppressed=True)
         refusal = Refusal("guard_blocked", "Tools are closed until you have explained in text.")
         return Ruling("again", blocked.message, refuse_all=refusal, forced=True), ledger
 
@@ -139,29 +169,33 @@ class Guarded:
         )
         return Ruling(inject=text), ledger
 
-    def _over_open_todos(self, round_: Round, ledger: Ledger, plan: Plan) -> tuple[Ruling, Ledger]:
-        strikes = ledger.retries.get(GUARD, 0) + 1
-        if self.questions_end_turns and strikes > 1 and round_.text.rstrip().endswith(("?", "？")):
+    def _over_open_todos(
+        self, round_: Round, ledger: Ledger, plan: Plan, *, strikes: int
+    ) -> tuple[Ruling, Ledger]:
+        if self.questions_end_turns and strikes > 1 and round_.asks:
             return Ruling(), ledger
-        retries = {**ledger.retries, GUARD: strikes}
+        retries = {GUARD: strikes}
         if strikes < STRIKES:
             text = (
                 f"You answered, but {_open(plan)}. Finish the work, or update the list with the "
                 "tool if something is done or no longer needed."
             )
-            return Ruling("again", text, forced=True), replace(
-                ledger, retries=retries, correction=True
-            )
+            after = replace(ledger, retries=retries, correction=True)
+            return Ruling("again", text, forced=True), after
         text = (
             f"Still {_open(plan)}. Call no more tools. Explain in plain text to the person what "
             "is done, what is open, and why."
         )
-        return Ruling("again", text, forced=True), replace(
-            ledger, retries=retries, blocked=Blocked(GUARD, text)
-        )
+        after = replace(ledger, retries=retries, blocked=Blocked(GUARD, text))
+        return Ruling("again", text, forced=True), after
+
+
+def stopped(plan: Plan) -> str:
+    """Say that a run ended over open todos."""
+    return f"Stopped with {len(plan.open)} of {len(plan)} todos open."
 
 
 def _open(plan: Plan) -> str:
-    names = "; ".join(todo.content[:80] for todo in plan.open[:5])
+    names = "; ".join(shown(todo.content) for todo in plan.open[:5])
     more = f" and {len(plan.open) - 5} more" if len(plan.open) > 5 else ""
     return f"{len(plan.open)} of {len(plan)} todos are open: {names}{more}"

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.identity import NoIds
-from todo_agent.plan.plan import Plan, Status, Todo
-from todo_agent.plan.rules import done_then_active_then_pending, one_active_unless_done
+from todo_agent.plan.plan import Draft, Plan, Todo
+
+MAX_NAMED = 5
 
 
 def convert(plan: Plan, to: Discipline) -> tuple[Plan, tuple[str, ...]]:
     """Return the plan as the discipline can hold it, and what had to change, in sentences.
 
-    Contents beyond the limits are kept: the limits judge only what is written next (S0-42).
+    No todo and no content is lost. Contents beyond the limits are kept: the limits judge
+    only what is written next (S0-42).
     """
-    todos = plan.todos
-    notes: list[str] = []
-    if done_then_active_then_pending in to.rules and done_then_active_then_pending(None, todos):
-        order = {Status.DONE: 0, Status.ACTIVE: 1, Status.PENDING: 2}
-        todos = tuple(sorted(todos, key=lambda todo: order[todo.status]))
-        notes.append("Finished todos were moved to the front.")
-    needs_one = {one_active_unless_done, done_then_active_then_pending} & set(to.rules)
-    if needs_one and one_active_unless_done(None, todos):
-        todos = _one_active(todos)
-        notes.append("Exactly one todo is in progress now: the first open one.")
-    if not isinstance(to.identity, NoIds) or any(todo.id for todo in todos):
-        todos = to.identity.assign(plan, todos).todos
-    return Plan(todos), tuple(notes)
+    todos = to.tidy(plan, plan.todos)
+    notes = [*_moved(plan.todos, todos), *_with_another_status(plan.todos, todos)]
+    if isinstance(to.identity, NoIds) and any(todo.id for todo in todos):
+        notes.append("The todos have no ids any more.")
+    return to.identity.assign(plan, todos), tuple(notes)
 
 
-def _one_active(todos: tuple[Todo, ...]) -> tuple[Todo, ...]:
-    active = next(
-        (i for i, todo in enumerate(todos) if todo.status is Status.ACTIVE),
-        next(i for i, todo in enumerate(todos) if todo.status is Status.PENDING),
-    )
-    return tuple(
-        todo
-        if todo.status is Status.DONE
-        else replace(todo, status=Status.ACTIVE if i == active else Status.PENDING)
-        for i, todo in enumerate(todos)
-    )
+def _moved(before: Draft, after: Draft) -> tuple[str, ...]:
+    if [todo.content for todo in before] == [todo.content for todo in after]:
+        return ()
+    return ("The todos were reordered: done, in progress, pending.",)
+
+
+def _with_another_status(before: Draft, after: Draft) -> tuple[str, ...]:
+    left: list[Todo] = list(before)
+    changed: list[Todo] = []
+    for todo in after:
+        if todo in left:
+            left.remove(todo)
+        else:
+            changed.append(todo)
+    named = [f'"{t.content}" is {t.status.value} now.' for t in changed[:MAX_NAMED]]
+    more = len(changed) - len(named)
+    return (*named, *([f"So it is with {more} more."] if more else []))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from todo_agent.plan.admission import Admission, InTurn
@@ -12,6 +12,7 @@ from todo_agent.plan.plan import Plan
 from todo_agent.plan.refusal import Refusal
 from todo_agent.plan.rules import Rule, contents_say_something
 from todo_agent.plan.shapes import Arguments, Shape
+from todo_agent.plan.tidy import Tidy, as_it_is
 from todo_agent.plan.views import Reply, View, nothing, reply_with_rows
 
 Written: TypeAlias = "Plan | Refusal"
@@ -43,6 +44,8 @@ class Discipline:
     reply: Reply = reply_with_rows
     """What an accepted call answers."""
     conduct: Conduct = Silent()
+    tidy: Tidy = as_it_is
+    """What becomes of a list that a person made, or that came from another discipline."""
 
     def write(self, previous: Plan | None, args: Arguments) -> Written:
         """Return the plan a call makes of the previous one, or why it is refused.
@@ -61,8 +64,12 @@ class Discipline:
     def edit(self, previous: Plan, wanted: Plan) -> Written:
         """Return the plan a person makes by hand, or why it cannot be.
 
-        A person is held to the shape and its limits, not to the rules for the model; a
-        todo of a plan they saw keeps its id.
+        A person is held to the limits, not to the rules for the model: they may empty the
+        list, reopen and reword. The list is then tidied, so that what the model
+        finds is one it can go on from. A todo keeps its id, also one brought back.
         """
-        refusal = self.shape.check(wanted.todos) or contents_say_something(None, wanted.todos)
-        return refusal or self.identity.assign(previous, wanted.todos)
+        draft = tuple(
+            replace(todo, content=self.shape.clean(todo.content)) for todo in wanted.todos
+        )
+        refusal = contents_say_something(None, draft) or self.shape.over_limit(draft, previous)
+        return refusal or self.identity.assign(previous, self.tidy(previous, draft))

@@ -8,6 +8,7 @@ from todo_agent.plan.conduct import Guarded
 from todo_agent.plan.discipline import Discipline, ToolText
 from todo_agent.plan.identity import ByClaim
 from todo_agent.plan.shapes import Shape, Words
+from todo_agent.plan.tidy import in_order, one_active
 from todo_agent.plan.views import (
     guide_and_list,
     reply_with_ids,
@@ -41,6 +42,7 @@ GUARDED = Discipline(
     admission=OnlyOne(),
     view=suffix_and_list,
     conduct=Guarded(),
+    tidy=one_active,
 )
 """One in progress, and a guard that asks for the rest (spec 2)."""
 
@@ -57,6 +59,7 @@ SEQUENTIAL = Discipline(
         rules.one_step,
     ),
     reply=reply_with_position,
+    tidy=in_order,
 )
 """A fixed list, one step at a time (spec 3)."""
 

@@ -37,9 +37,9 @@ def read_plan(extra: Mapping[str, Json], words: Words) -> Plan | None:
     return Plan(tuple(todos))
 
 
-def write_plan(extra: dict[str, Json], plan: Plan, words: Words) -> None:
-    """Store the list."""
-    extra[TODOS] = list(rows(plan, words))
+def write_plan(extra: dict[str, Json], plan: Plan | None, words: Words) -> None:
+    """Store the list; None for no list."""
+    extra[TODOS] = None if plan is None else list(rows(plan, words))
 
 
 def read_ledger(extra: Mapping[str, Json]) -> Ledger:

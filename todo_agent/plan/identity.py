@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from todo_agent.plan.plan import Draft, Plan
+from todo_agent.plan.plan import Draft, Plan, Todo
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 ID_LENGTH = 8
@@ -42,7 +42,10 @@ class ByClaim:
     new_id: Callable[[], str] = random_id
 
     def assign(self, previous: Plan | None, draft: Draft) -> Plan:
-        """Return the plan; explicit ids claim first, then equal contents in stored order."""
+        """Return the plan; explicit ids claim first, then equal contents in stored order.
+
+        Of several todos with one id, the first keeps it.
+        """
         claimed = {todo.id for todo in draft if todo.id is not None}
         stored = previous or Plan()
         free: dict[str, list[str]] = {}
@@ -50,12 +53,14 @@ class ByClaim:
             if todo.id is not None and todo.id not in claimed:
                 free.setdefault(todo.content, []).append(todo.id)
         taken = {todo.id for todo in stored} | claimed
-        todos = []
+        todos: list[Todo] = []
+        given: set[str] = set()
         for todo in draft:
             id_ = todo.id
-            if id_ is None:
+            if id_ is None or id_ in given:
                 same = free.get(todo.content)
                 id_ = same.pop(0) if same else self._fresh(taken)
+            given.add(id_)
             todos.append(replace(todo, id=id_))
         return Plan(tuple(todos))
 

@@ -2,187 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from todo_agent.agent.conversation import Commit, Conversation
-from todo_agent.agent.json import Json, JsonObject
-from todo_agent.agent.messages import Display, Message, ToolResult, user
+from todo_agent.agent.conversation import Conversation
+from todo_agent.agent.json import Json
+from todo_agent.agent.messages import Message, ToolResult, user
 from todo_agent.agent.middleware import Block, Directive, Middleware, Proceed, RunContext
 from todo_agent.agent.outcomes import RunEnd
 from todo_agent.agent.prompt import PromptSection
 from todo_agent.agent.provider import ModelResponse
-from todo_agent.agent.state import Key, State, Update
-from todo_agent.agent.tools import Error, Locks, Outcome, Success, Tool, ToolCall, ToolContext
-from todo_agent.plan.conduct import Guarded, Ledger, Round, Ruling
-from todo_agent.plan.conversion import convert
+from todo_agent.agent.state import Key
+from todo_agent.agent.tools import Error, Tool
+from todo_agent.plan.conduct import Guarded, Round, stopped
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.disciplines import FREE, GUARDED, MAX_TODO_CHARS, MAX_TODOS
-from todo_agent.plan.extra import ExtraRef, read_ledger, read_plan, write_ledger, write_plan
-from todo_agent.plan.history import difference
-from todo_agent.plan.keys import PLAN, PLAN_NOTE
+from todo_agent.plan.extra import ExtraRef, read_ledger, write_ledger
+from todo_agent.plan.history import Author
+from todo_agent.plan.homes import Home, InExtra, InState
+from todo_agent.plan.keeper import Keeper
+from todo_agent.plan.keys import PLAN, PLAN_KEYS
 from todo_agent.plan.plan import Plan
-from todo_agent.plan.refusal import Refusal
-from todo_agent.plan.schema import tool_schema
-from todo_agent.plan.views import Section, Shown
 
-LOCK = "todos"
 MAX_FORCED_ROUNDS = 20
 
 
 class PlanMiddleware(Middleware):
-    """Carries a plan under a discipline; where the plan is kept is for the subclass.
+    """Carries a plan under a discipline.
 
-    One instance may serve many conversations and agents at once.
+    One instance may serve many conversations and agents at once. What a conduct
+    remembers is kept in the conversation's `extra`.
+
+    Args:
+        discipline: how the plan may be written, shown, and steer the run.
+        home: where the list lives; in the state by default.
+        max_forced_rounds: the most rounds that the conduct forces in one run (S1-32).
+        clock: seconds since the epoch.
     """
 
-    writes = frozenset({PLAN, PLAN_NOTE})
+    writes = PLAN_KEYS
 
     def __init__(
-        self, discipline: Discipline, *, max_forced_rounds: int = MAX_FORCED_ROUNDS
+        self,
+        discipline: Discipline,
+        *,
+        home: Home | None = None,
+        max_forced_rounds: int = MAX_FORCED_ROUNDS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.discipline = discipline
+        self._keeper = Keeper(discipline, home or InState(), clock)
+        self._tool = self._keeper.tool()
         self._max_forced_rounds = max_forced_rounds
         self._forced: dict[str, int] = {}
-        self._left_over: set[str] = set()
-        self._tool = Tool(
-            discipline.tool.name,
-            discipline.tool.description,
-            tool_schema(discipline.shape),
-            self._write,
-            check=self._check,
-            locks=Locks(exclusive=frozenset({LOCK})),
-        )
 
     @property
     def tools(self) -> Sequence[Tool]:
         """The tool that writes the plan."""
         return (self._tool,)
 
-    def stored(self, state: State) -> Plan | None:
-        """Return the plan as it is kept; None before the first write."""
-        return state[PLAN]
+    def memory(self, ctx: RunContext) -> dict[str, Json]:
+        """Return the dict in which the conduct's memory is kept."""
+        return ctx.extra
 
-    def keep(self, plan: Plan) -> None:
-        """Keep an accepted plan wherever the state's update does not."""
+    async def user_edit(
+        self, conversation: Conversation, plan: Plan, *, by: Author = "user"
+    ) -> str | None:
+        """Commit a plan that a person made, or brought back; return None, or why it cannot be.
 
-    def ledger(self) -> Ledger:
-        """Return what the conduct remembers."""
-        return Ledger()
+        The model is told of it at its next step.
 
-    def keep_ledger(self, ledger: Ledger) -> None:
-        """Remember for the conduct."""
-
-    async def user_edit(self, conversation: Conversation, plan: Plan) -> str | None:
-        """Commit a plan that a person made; return why it cannot be, or None.
-
-        The model learns of it with the next step.
+        Raises:
+            OSError: it could not be recorded; nothing changed.
         """
-        before = self.stored(conversation.state) or Plan()
-        written = self.discipline.edit(before, plan)
-        if isinstance(written, Refusal):
-            return written.message
-        changes = difference(before, written).sentences() or ("reordered the todos",)
-        note = "; ".join(filter(None, (conversation.state[PLAN_NOTE], *changes)))
-        self.keep(written)
-        await conversation.commit(Commit(update=PLAN.set(written) | PLAN_NOTE.set(note), by="user"))
-        return None
+        return await self._keeper.user_edit(conversation, plan, by=by)
 
     async def take_over(self, conversation: Conversation) -> tuple[str, ...]:
-        """Make a plan of whatever discipline one of this, and say what changed."""
-        stored = conversation.state[PLAN]
-        if self.stored(conversation.state) == stored or not stored.todos:
-            return ()
-        plan, notes = convert(stored, self.discipline)
-        self.keep(plan)
-        await conversation.commit(Commit(update=PLAN.set(plan), by="restore"))
-        return notes
+        """Make a stored plan one of this discipline, and say what had to change.
+
+        Every run does so when it begins; a program calls it to show the plan before.
+
+        Raises:
+            OSError: it could not be recorded; nothing changed.
+        """
+        return await self._keeper.take_over(conversation)
 
     async def before_agent(self, ctx: RunContext, message: Message) -> Proceed | Block:
-        """Notice a todo that is in progress since the last turn."""
-        plan = self.stored(ctx.state)
-        if plan is not None and plan.active is not None:
-            self._left_over.add(ctx.run_id)
-        return Proceed(message)
+        """Take up the plan of the thread."""
+        return Proceed(message, self._keeper.begin(ctx))
 
     async def prompt_sections(self, ctx: RunContext) -> Sequence[PromptSection]:
         """Show the plan as the discipline does, with what happened to it meanwhile."""
-        shape, plan = self.discipline.shape, self.stored(ctx.state) or Plan()
-        shown = Shown(
-            plan, shape.words, self.discipline.tool.guide, shape.max_todos, shape.max_chars
-        )
-        sections = list(self.discipline.view(shown))
-        note = self._note(ctx)
-        if note and sections and not sections[-1].cacheable:
-            last = sections.pop()
-            note = f"{last.text}\n\n{note}"
-        if note:
-            sections.append(Section("todos", note, cacheable=False))
-        return [PromptSection(*section) for section in sections]
+        return self._keeper.sections(ctx)
 
     async def after_model(self, ctx: RunContext, response: ModelResponse) -> Directive:
         """Judge the round before its calls run."""
         calls = response.message.calls
         writes = [call for call in calls if call.name == self._tool.name]
-        round_ = Round(response.message.text, len(writes), len(calls) - len(writes))
-        plan = self.stored(ctx.state) or Plan()
-        ruling, ledger = self.discipline.conduct.after_model(round_, plan, self.ledger())
-        self.keep_ledger(ledger)
-        refused = {}
+        others = len(calls) - len(writes)
+        round_ = Round(response.message.text, len(writes), others, steered=ctx.steering_waits)
+        plan, conduct, memory = self._keeper.plan(ctx), self.discipline.conduct, self.memory(ctx)
+        ruling, ledger = conduct.after_model(round_, plan, read_ledger(memory))
+        refused: dict[str, Error] = {}
         verdict = self.discipline.admission.verdict(len(writes))
         if verdict is not None:
             refused = {call.id: Error(str(verdict)) for call in writes}
         if ruling.refuse_all is not None:
             refused = {call.id: Error(str(ruling.refuse_all)) for call in calls}
         if ruling.forced and self._too_often(ctx.run_id):
-            reason = f"Stopped: {len(plan.open)} of {len(plan)} todos are still open."
-            return Directive("stop", refuse=refused, reason=reason)
-        return Directive(ruling.decision, _messages(ruling), refused)
+            write_ledger(memory, conduct.give_up(ledger))
+            return Directive("stop", refuse=refused, reason=stopped(plan))
+        write_ledger(memory, ledger)
+        inject = (user(ruling.inject, synthetic=True),) if ruling.inject else ()
+        return Directive(ruling.decision, inject, refused, reason=ruling.reason)
 
     async def after_turn(self, ctx: RunContext, results: tuple[ToolResult, ...]) -> None:
         """Learn what became of the round's only write."""
-        answered = {result.tool_use_id: not result.is_error for result in results}
-        asked = next((m.calls for m in reversed(ctx.messages) if m.role == "assistant"), ())
-        writes = [call.id for call in asked if call.name == self._tool.name and call.id in answered]
+        accepted = {result.tool_use_id: not result.is_error for result in results}
+        calls = next((m.calls for m in reversed(ctx.messages) if m.role == "assistant"), ())
+        writes = [call.id for call in calls if call.name == self._tool.name]
         if len(writes) != 1:
             return
-        accepted = answered[writes[0]]
-        self.keep_ledger(self.discipline.conduct.after_write(self.ledger(), accepted=accepted))
-        if accepted:
-            self._left_over.discard(ctx.run_id)
+        memory, conduct = self.memory(ctx), self.discipline.conduct
+        after = conduct.after_write(read_ledger(memory), accepted=accepted.get(writes[0], False))
+        write_ledger(memory, after)
+
+    async def after_agent(self, ctx: RunContext, answer: Message) -> Proceed | Block:
+        """Close the run: nothing is interrupted, and the notes were read."""
+        return Proceed(answer, self._keeper.answered(ctx))
+
+    async def on_message(self, ctx: RunContext, message: Message) -> None:
+        """Learn which writes are committed."""
+        self._keeper.committed(ctx, message)
 
     async def on_end(self, ctx: RunContext, end: RunEnd) -> None:
         """Forget the run."""
+        self._keeper.release(ctx)
         self._forced.pop(ctx.run_id, None)
-        self._left_over.discard(ctx.run_id)
-
-    def _check(self, args: JsonObject) -> JsonObject | Error:
-        draft = self.discipline.shape.parse(args)
-        return _refused(draft) if isinstance(draft, Refusal) else args
-
-    async def _write(self, call: ToolCall, ctx: ToolContext) -> Outcome:
-        before = self.stored(ctx.state)
-        written = self.discipline.write(before, call.args)
-        if isinstance(written, Refusal):
-            return _refused(written)
-        self.keep(written)
-        return Success(
-            self.discipline.reply(written, self.discipline.shape.words),
-            update=accepted(written),
-            display=Display(summary(before or Plan(), written)),
-        )
-
-    def _note(self, ctx: RunContext) -> str:
-        notes = []
-        if ctx.run_id in self._left_over:
-            notes.append(
-                "What is in progress was so when the last turn ended or was interrupted: it may "
-                "be half done. Check before you go on with it."
-            )
-        if edited := ctx.state[PLAN_NOTE]:
-            notes.append(f"The person changed the plan: {edited}. Their version counts.")
-        return "\n".join(notes)
 
     def _too_often(self, run_id: str) -> bool:
         self._forced[run_id] = self._forced.get(run_id, 0) + 1
@@ -195,6 +152,7 @@ class TodoMiddleware(PlanMiddleware):
     Args:
         max_todos: the most todos of a list, at least 1.
         max_todo_chars: the longest content in code points, at least 1.
+        clock: seconds since the epoch.
 
     Raises:
         ValueError: a limit is below 1 (S0-31).
@@ -203,10 +161,16 @@ class TodoMiddleware(PlanMiddleware):
     key: Key[Plan] = PLAN
     """Where the list stands in the state (S0-04)."""
 
-    def __init__(self, max_todos: int = MAX_TODOS, max_todo_chars: int = MAX_TODO_CHARS) -> None:
+    def __init__(
+        self,
+        max_todos: int = MAX_TODOS,
+        max_todo_chars: int = MAX_TODO_CHARS,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         _at_least_one(max_todos=max_todos, max_todo_chars=max_todo_chars)
         shape = replace(FREE.shape, max_todos=max_todos, max_chars=max_todo_chars)
-        super().__init__(replace(FREE, shape=shape))
+        super().__init__(replace(FREE, shape=shape), clock=clock)
 
 
 class TodoListMiddleware(PlanMiddleware):
@@ -221,9 +185,10 @@ class TodoListMiddleware(PlanMiddleware):
         system_prompt: what ends the system prompt, in place of the default.
         stale_threshold: rounds without a write until the first reminder, at least 1.
         stale_interval: rounds between two reminders, at least 1.
-        max_forced_rounds: the most rounds the guard forces in one run (S1-32).
+        max_forced_rounds: the most rounds the guard forces in one run, at least 1 (S1-32).
         questions_end_turns: let an answer that asks the person something end the run once
             it was corrected.
+        clock: seconds since the epoch.
 
     Raises:
         ValueError: a number is below 1.
@@ -239,6 +204,7 @@ class TodoListMiddleware(PlanMiddleware):
         stale_interval: int = 5,
         max_forced_rounds: int = MAX_FORCED_ROUNDS,
         questions_end_turns: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         _at_least_one(
             stale_threshold=stale_threshold,
@@ -253,24 +219,15 @@ class TodoListMiddleware(PlanMiddleware):
         conduct = Guarded(stale_threshold, stale_interval, questions_end_turns)
         self._extra_ref = extra_ref
         super().__init__(
-            replace(GUARDED, tool=tool, conduct=conduct), max_forced_rounds=max_forced_rounds
+            replace(GUARDED, tool=tool, conduct=conduct),
+            home=InExtra(extra_ref, GUARDED.shape.words),
+            max_forced_rounds=max_forced_rounds,
+            clock=clock,
         )
 
-    def stored(self, state: State) -> Plan | None:
-        """Return the list of the extra dict; None before the first write (S1-51)."""
-        return read_plan(self._extra(), self.discipline.shape.words)
-
-    def keep(self, plan: Plan) -> None:
-        """Keep the list in the extra dict."""
-        write_plan(self._extra(), plan, self.discipline.shape.words)
-
-    def ledger(self) -> Ledger:
-        """Return the guard's state from the extra dict (S1-52…56)."""
-        return read_ledger(self._extra())
-
-    def keep_ledger(self, ledger: Ledger) -> None:
-        """Keep the guard's state in the extra dict."""
-        write_ledger(self._extra(), ledger)
+    def memory(self, ctx: RunContext) -> dict[str, Json]:
+        """Return the dict that holds the six keys (S1-51…57)."""
+        return self._extra_ref()
 
     async def before_agent(self, ctx: RunContext, message: Message) -> Proceed | Block:
         """Check that what `extra_ref` returns is saved with this conversation (S1-50)."""
@@ -280,49 +237,6 @@ class TodoListMiddleware(PlanMiddleware):
                 "the todo list would be lost; pass extra_ref=lambda: conversation.extra"
             )
         return await super().before_agent(ctx, message)
-
-    def _extra(self) -> dict[str, Json]:
-        return self._extra_ref()
-
-
-class PlanOwner(Protocol):
-    """Whatever holds the plan of a session."""
-
-    discipline: Discipline
-
-    async def user_edit(self, conversation: Conversation, plan: Plan) -> str | None:
-        """Commit a plan that a person made; return why it cannot be, or None."""
-        ...
-
-    async def take_over(self, conversation: Conversation) -> tuple[str, ...]:
-        """Make a stored plan one of this discipline, and say what changed."""
-        ...
-
-
-def accepted(plan: Plan) -> Update:
-    """Return the state's update for a plan the model wrote."""
-    return PLAN.set(plan) | PLAN_NOTE.set("")
-
-
-def summary(before: Plan, after: Plan) -> str:
-    """Return what a write changed, in a few words for the screen."""
-    changes = difference(before, after)
-    done = after.done - before.done
-    parts = [
-        f"+{len(changes.added)}" if changes.added else "",
-        f"-{len(changes.dropped)}" if changes.dropped else "",
-        f"{done} done" if done > 0 else "",
-        f"{after.done}/{len(after)}",
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def _refused(refusal: Refusal) -> Error:
-    return Error(str(refusal), display=Display(f"refused: {refusal.code}"))
-
-
-def _messages(ruling: Ruling) -> tuple[Message, ...]:
-    return (user(ruling.inject, synthetic=True),) if ruling.inject else ()
 
 
 def _at_least_one(**numbers: int) -> None:

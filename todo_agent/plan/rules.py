@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
 from todo_agent.plan.plan import Draft, Plan, Status
 from todo_agent.plan.refusal import Refusal
+from todo_agent.plan.shapes import shown
 
 Rule: TypeAlias = Callable[["Plan | None", Draft], "Refusal | None"]
 """Judges a draft against the previous plan, which is None before the first write."""
@@ -26,7 +28,7 @@ def ids_once(previous: Plan | None, draft: Draft) -> Refusal | None:
     counts = Counter(todo.id for todo in draft if todo.id is not None)
     for index, todo in enumerate(draft):
         if todo.id is not None and counts[todo.id] > 1:
-            return Refusal("duplicate_id", f"todos[{index}].id {todo.id!r} is given twice.")
+            return Refusal("duplicate_id", f"todos[{index}].id {shown(todo.id)} is given twice.")
     return None
 
 
@@ -38,7 +40,7 @@ def ids_known(previous: Plan | None, draft: Draft) -> Refusal | None:
             listed = ", ".join(known) or "none"
             return Refusal(
                 "unknown_id",
-                f"todos[{index}].id {todo.id!r} is not in the list; known ids: {listed}. "
+                f"todos[{index}].id {shown(todo.id)} is not in the list; known ids: {listed}. "
                 "Leave the id out for a new todo.",
             )
     return None
@@ -110,7 +112,9 @@ def texts_stay(previous: Plan | None, draft: Draft) -> Refusal | None:
     index = next(i for i in range(len(before)) if before[i] != after[i])
     code = "order_changed" if Counter(before) == Counter(after) else "content_changed"
     return Refusal(
-        code, f"todos[{index}].content must stay {before[index]!r}; texts and order are fixed."
+        code,
+        f"todos[{index}].content must stay {json.dumps(before[index], ensure_ascii=False)}; "
+        "texts and order are fixed.",
     )
 
 

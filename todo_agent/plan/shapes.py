@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from todo_agent.plan.plan import Draft, Status, Todo
+from todo_agent.plan.plan import Draft, Plan, Status, Todo
 from todo_agent.plan.refusal import Refusal
 
 Arguments: TypeAlias = Mapping[str, object]
 MAX_SHOWN = 60
 """The longest piece of a wrong value in a refusal, in characters."""
+LARGE = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,12 @@ class Words:
     done: str = "completed"
 
     def status(self, word: str) -> Status | None:
-        """Return the status a word stands for, or None."""
-        return dict(zip(self.all, Status, strict=True)).get(word)
+        """Return the status a word stands for, or None.
+
+        The words are exact, but hyphens and spaces count as underscores: `in-progress`.
+        """
+        plain = word.replace("-", "_").replace(" ", "_")
+        return dict(zip(self.all, Status, strict=True)).get(plain)
 
     def word(self, status: Status) -> str:
         """Return the word for a status."""
@@ -61,14 +66,12 @@ class Shape:
             return Refusal("missing_field", f"todos is missing. {self._sample()}")
         extra = sorted(args.keys() - {"todos"})
         if self.strict and extra:
-            return Refusal("extra_field", f"{extra[0]!r} is no argument of this tool.")
-        rows = args["todos"]
-        if isinstance(rows, str):
-            rows = _decoded(rows)
-        if not isinstance(rows, Sequence) or isinstance(rows, str):
+            return Refusal("extra_field", f"{shown(extra[0])} is no argument of this tool.")
+        rows = _decoded(args["todos"])
+        if not isinstance(rows, list | tuple):
             return Refusal(
                 "bad_type",
-                f"todos must be a list, but is {_shown(args['todos'])}. {self._sample()}",
+                f"todos must be a list, but is {described(args['todos'])}. {self._sample()}",
             )
         draft: list[Todo] = []
         for index, row in enumerate(rows):
@@ -76,68 +79,100 @@ class Shape:
             if isinstance(todo, Refusal):
                 return todo
             draft.append(todo)
-        return self.check(tuple(draft)) or tuple(draft)
-
-    def check(self, draft: Draft) -> Refusal | None:
-        """Return what is wrong with the draft's size, or None."""
         if len(draft) < self.min_todos:
             return Refusal("empty_list", "The list is empty; it needs at least one todo.")
-        if self.max_todos is not None and len(draft) > self.max_todos:
+        return self.over_limit(tuple(draft)) or tuple(draft)
+
+    def over_limit(self, draft: Draft, previous: Plan | None = None) -> Refusal | None:
+        """Return which limit the draft breaks, or None.
+
+        With a previous plan, what was over a limit before may stay so.
+        """
+        known = {todo.content for todo in previous or ()}
+        if self.max_todos is not None and len(draft) > max(self.max_todos, len(previous or ())):
             return Refusal(
                 "too_many", f"{len(draft)} todos are too many; the most is {self.max_todos}."
             )
         for index, todo in enumerate(draft):
-            if self.max_chars is not None and len(todo.content) > self.max_chars:
+            size = len(todo.content)
+            if self.max_chars is not None and size > self.max_chars and todo.content not in known:
                 return Refusal(
                     "too_long",
-                    f"todos[{index}].content has {len(todo.content)} characters; "
-                    f"the most is {self.max_chars}.",
+                    f"todos[{index}].content has {size} characters; the most is {self.max_chars}.",
                 )
         return None
 
+    def clean(self, content: str) -> str:
+        """Return a content as it is kept; a lone surrogate, which no file can hold, becomes �."""
+        whole = content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole.strip() if self.trim else whole
+
+    def row(self, todo: Todo) -> dict[str, str]:
+        """Return the todo as the model sends it."""
+        row = {"content": todo.content, "status": self.words.word(todo.status)}
+        return {"id": todo.id, **row} if self.with_ids and todo.id is not None else row
+
     def _todo(self, where: str, row: object) -> Todo | Refusal:
         if not isinstance(row, Mapping):
-            return Refusal("bad_type", f"{where} must be an object, but is {_shown(row)}.")
+            return Refusal("bad_type", f"{where} must be an object, but is {described(row)}.")
         known = {"content", "status", "id"} if self.with_ids else {"content", "status"}
         extra = sorted(str(name) for name in row.keys() - known)
         if self.strict and extra:
             return Refusal(
                 "extra_field",
-                f"{where}.{extra[0]} is not known; known: {', '.join(sorted(known))}.",
+                f"{where} has a field {shown(extra[0])}; known: {', '.join(sorted(known))}.",
             )
         for name in ("content", "status"):
             if name not in row:
                 return Refusal("missing_field", f"{where}.{name} is missing.")
         content, word, id_ = row["content"], row["status"], row.get("id")
         if not isinstance(content, str):
-            return Refusal("bad_type", f"{where}.content must be text, but is {_shown(content)}.")
+            return Refusal(
+                "bad_type", f"{where}.content must be text, but is {described(content)}."
+            )
         status = self.words.status(word) if isinstance(word, str) else None
         if status is None:
             allowed = ", ".join(self.words.all)
             return Refusal(
-                "bad_status", f"{where}.status must be one of {allowed}, but is {_shown(word)}."
+                "bad_status", f"{where}.status must be one of {allowed}, but is {described(word)}."
             )
         if self.with_ids and id_ is not None and not isinstance(id_, str):
-            return Refusal("bad_type", f"{where}.id must be text, but is {_shown(id_)}.")
-        content = _valid(content.strip() if self.trim else content)
-        return Todo(content, status, id_ if self.with_ids and isinstance(id_, str) else None)
+            return Refusal("bad_type", f"{where}.id must be text, but is {described(id_)}.")
+        todo = Todo(self.clean(content), status)
+        return replace(todo, id=id_) if self.with_ids and isinstance(id_, str) else todo
 
     def _sample(self) -> str:
         row = {"content": "Run the tests", "status": self.words.pending}
         return f"Send for example {json.dumps({'todos': [row]})}."
 
 
-def _decoded(text: str) -> object:
+def described(value: object) -> str:
+    """Say what a value is in few words, however large or deep it is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}" if abs(value) < LARGE else "a number"
+        case str():
+            return f"the text {shown(value)}"
+        case Mapping():
+            return "an object"
+        case _:
+            return "a list"
+
+
+def shown(text: str) -> str:
+    """Return a text in quotes, on one line, cut where it is long."""
+    cut = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
+    return json.dumps(cut.encode("utf-8", "replace").decode(), ensure_ascii=False)
+
+
+def _decoded(value: object) -> object:
+    if not isinstance(value, str):
+        return value
     try:
-        return json.loads(text)
+        return json.loads(value)
     except (ValueError, RecursionError):
-        return text
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=True, default=str)
-    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
-
-
-def _valid(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value

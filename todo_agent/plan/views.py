@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from todo_agent.plan.plan import Plan, Status
-from todo_agent.plan.shapes import Words
+from todo_agent.plan.shapes import Shape, Words
 
 ALL_DONE_FROM = 3
 """A finished list of so many todos is answered with a word about a last check (S1-13)."""
@@ -25,10 +25,8 @@ class Shown(NamedTuple):
     """What a view may show."""
 
     plan: Plan
-    words: Words
+    shape: Shape
     guide: str
-    max_todos: int | None
-    max_chars: int | None
 
 
 View: TypeAlias = Callable[[Shown], "tuple[Section, ...]"]
@@ -46,14 +44,15 @@ def guide_and_list(shown: Shown) -> tuple[Section, ...]:
     However long the stored list is, at most `max_todos` todos are shown, each cut to
     `max_chars` code points.
     """
-    guide = Section("todos-guide", shown.guide, cacheable=True)
-    todos = shown.plan.todos[: shown.max_todos]
+    guide, shape = Section("todos-guide", shown.guide, cacheable=True), shown.shape
+    todos = shown.plan.todos[: shape.max_todos]
     if not todos:
         return (guide,)
-    lines = ["The current plan:"]
+    lines = [_heading(shown.plan)]
     for todo in todos:
-        content = todo.content[: shown.max_chars].replace("\n", "\n    ")
-        lines.append(f"- [{shown.words.word(todo.status)}] (id {todo.id}) {content}")
+        content = json.dumps(todo.content[: shape.max_chars], ensure_ascii=False)
+        cut = " (cut)" if len(todo.content) > len(todo.content[: shape.max_chars]) else ""
+        lines.append(f"- {shape.words.word(todo.status)}, id {todo.id}: {content}{cut}")
     hidden = len(shown.plan) - len(todos)
     if hidden:
         lines.append(f"({hidden} more are stored and not shown.)")
@@ -65,7 +64,7 @@ def suffix_and_list(shown: Shown) -> tuple[Section, ...]:
     guide = Section("todos-guide", shown.guide, cacheable=True)
     if not shown.plan.todos:
         return (guide,)
-    text = f"The current todo list:\n{rows_as_json(shown.plan, shown.words)}"
+    text = f"{_heading(shown.plan)}\n{rows_as_json(shown.plan, shown.shape.words)}"
     return (guide, Section("todos", text, cacheable=False))
 
 
@@ -107,3 +106,9 @@ def reply_with_position(plan: Plan, words: Words) -> str:
         },
         ensure_ascii=False,
     )
+
+
+def _heading(plan: Plan) -> str:
+    if plan.open:
+        return "The current todo list, shown by the program:"
+    return "The last todo list, shown by the program; all of it is done and asks for nothing:"
