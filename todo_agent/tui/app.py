@@ -36,7 +36,7 @@ from todo_agent.tui.screens.help import Help
 from todo_agent.tui.screens.question import AskScreen
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.settings import TuiSettings
-from todo_agent.tui.themes import DARK, LIGHT, Marks
+from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks
 from todo_agent.tui.widgets.banner import Place
 from todo_agent.tui.widgets.completions import Completion, Completions
 from todo_agent.tui.widgets.plan_pane import PlanList, PlanPane
@@ -82,11 +82,10 @@ class TodoAgentApp(App[int]):
         Binding("ctrl+t,f2", "toggle_plan", "Show or hide the plan", priority=True),
         Binding("ctrl+o", "toggle_details", "Open or close all details", priority=True),
         Binding("f3", "focus_plan", "Edit the plan"),
-        Binding("tab", "next_place", "Prompt, plan, conversation", show=False),
-        Binding("shift+tab", "next_mode", "Next permission mode"),
-        Binding("escape", "back", "Close, unqueue or interrupt"),
+        Binding("escape", "escape", "Close, unqueue or interrupt"),
         Binding("ctrl+c", "cancel", "Clear or interrupt; twice: quit", show=False),
-        Binding("ctrl+d,ctrl+q", "quit", "Quit", show=False),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+d", "quit", "Quit", show=False),
         Binding("ctrl+l", "repaint", "Paint the screen afresh", show=False),
         Binding("ctrl+z", "suspend_process", "Suspend", show=False),
         Binding("question_mark", "help", "Keys and commands", show=False),
@@ -171,6 +170,7 @@ class TodoAgentApp(App[int]):
         )
         rate = TURNS_PER_SECOND if self.settings.animate else 1
         self._ticker = self.set_interval(1 / rate, self._tick, pause=True)
+        self.set_class(self._marks == ASCII, "-ascii")
         self._show_layout(self.size.width, self.size.height)
         self.watch(self.transcript, "news", self._show_news)
         self.prompt.focus()
@@ -523,7 +523,7 @@ class TodoAgentApp(App[int]):
             self.session.set_mode(mode)
             self.show_vitals()
 
-    async def action_back(self) -> None:
+    async def action_escape(self) -> None:
         """Close what is open, take back the newest queued text, or interrupt."""
         if not self.prompt.has_focus:
             self.prompt.focus()

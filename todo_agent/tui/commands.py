@@ -57,7 +57,7 @@ class Commands:
             Command("plan", "", "Show or hide the plan", lambda _: app.action_toggle_plan()),
             Command(
                 "todo",
-                "add|done|drop … N",
+                "ACTION …",
                 "Edit the plan by hand",
                 self._todo,
                 needs_arguments=True,

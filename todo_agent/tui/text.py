@@ -228,7 +228,7 @@ def _joins_symbols(text: str, index: int) -> bool:
 
 def _visible(character: str) -> str:
     code = ord(character)
-    if code < 0x100:
+    if unicodedata.category(character) == "Cc":
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 

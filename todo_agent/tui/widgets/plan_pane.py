@@ -46,6 +46,8 @@ class PlanList(ScrollView, can_focus=True):
         Binding("space", "next_status", "Next status"),
         Binding("o", "open", "Whole text"),
         Binding("x", "clear_plan", "Clear"),
+        Binding("tab", "app.next_place", "Conversation", show=False),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
     ]
 
     plan: reactive[Plan] = reactive(Plan())
@@ -73,6 +75,7 @@ class PlanList(ScrollView, can_focus=True):
         self._marks = marks
         self._clock = clock
         self._since = clock()
+        self._shown_seconds = 0
         self._opened: set[int] = set()
         self._rows: list[tuple[int, Content]] = []
 
@@ -83,8 +86,10 @@ class PlanList(ScrollView, can_focus=True):
         return next(active, None)
 
     def tick(self) -> None:
-        """Show the time of the current todo."""
-        if self.current is not None:
+        """Show the time of the current todo, where it changed."""
+        seconds = int(self._clock() - self._since)
+        if self.current is not None and seconds != self._shown_seconds:
+            self._shown_seconds = seconds
             self._lay_out()
 
     def watch_plan(self, before: Plan, after: Plan) -> None:
@@ -195,13 +200,18 @@ class PlanList(ScrollView, can_focus=True):
         return strips[0]
 
     def _lay_out(self) -> None:
-        width = max(self.size.width, 8)
+        width = self.size.width
+        if not width:
+            return
         self._rows = [
             (index, line)
             for index, todo in enumerate(self.plan.todos)
             for line in self._item(index, todo, width)
         ]
         self.virtual_size = Size(width, len(self._rows))
+        last = max(len(self._rows) - self.size.height, 0)
+        if self.scroll_offset.y > last:
+            self.scroll_to(y=last, animate=False, force=True, immediate=True)
         self.refresh()
 
     def _item(self, index: int, todo: Todo, width: int) -> list[Content]:
@@ -231,7 +241,7 @@ class PlanList(ScrollView, can_focus=True):
         ]
         seconds = self._clock() - self._since
         if active and (self.paused or seconds >= 1):
-            took = "paused" if self.paused else duration(round(seconds))
+            took = "paused" if self.paused else duration(int(seconds))
             rows = _with_time(rows, took, width, indent)
         return rows
 

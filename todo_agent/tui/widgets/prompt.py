@@ -55,6 +55,8 @@ class Prompt(TextArea):
         Binding("down", "newer", "Newer", show=False),
         Binding("pageup", "app.page(-1)", "Scroll up", show=False),
         Binding("pagedown", "app.page(1)", "Scroll down", show=False),
+        Binding("tab", "app.next_place", "Plan, conversation", show=False),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
         Binding("ctrl+underscore", "undo", "Undo", show=False),
     ]
 
@@ -87,7 +89,7 @@ class Prompt(TextArea):
         self._burst = _Burst()
         self._sending: Timer | None = None
         self._pastes: list[str] = []
-        self._history: list[str] = []
+        self._texts: list[str] = []
         self._at: int | None = None
         self._draft = ""
 
@@ -104,12 +106,12 @@ class Prompt(TextArea):
 
     def set_history(self, texts: Sequence[str]) -> None:
         """Offer earlier texts on Up, oldest first."""
-        self._history = [*texts, *self._history]
+        self._texts = [*texts, *self._texts]
 
     def remember(self, text: str) -> None:
         """Offer a text that was just sent on Up."""
-        if not self._history or self._history[-1] != text:
-            self._history.append(text)
+        if not self._texts or self._texts[-1] != text:
+            self._texts.append(text)
         self._at = None
 
     def put(self, text: str) -> None:
@@ -185,13 +187,13 @@ class Prompt(TextArea):
     def action_older(self) -> None:
         """Move up, or from the first line to an earlier text."""
         first = self.navigator.is_first_wrapped_line(self.cursor_location)
-        if not first or not self._history or self._at == 0:
+        if not first or not self._texts or self._at == 0:
             self.action_cursor_up()
             return
         if self._at is None:
-            self._draft, self._at = self.draft, len(self._history)
+            self._draft, self._at = self.draft, len(self._texts)
         self._at -= 1
-        self.put(self._history[self._at])
+        self.put(self._texts[self._at])
 
     def action_newer(self) -> None:
         """Move down, or from the last line to a later text."""
@@ -200,8 +202,8 @@ class Prompt(TextArea):
             self.action_cursor_down()
             return
         self._at += 1
-        if self._at < len(self._history):
-            self.put(self._history[self._at])
+        if self._at < len(self._texts):
+            self.put(self._texts[self._at])
             return
         self._at = None
         self.put(self._draft)

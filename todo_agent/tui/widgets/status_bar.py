@@ -78,7 +78,7 @@ class StatusBar(Widget):
         if not self.activity:
             return Content.styled("? for keys", "$muted")
         mark = self._marks.spinner[self._frame % len(self._marks.spinner)]
-        took = f" {duration(round(self._seconds))}" if self._seconds >= 1 else ""
+        took = f" {duration(int(self._seconds))}" if self._seconds >= 1 else ""
         stop = "  esc to interrupt" if self.stoppable else ""
         return Content.assemble((f"{mark} ", "$primary"), self.activity, (took + stop, "$muted"))
 

@@ -94,7 +94,7 @@ class ToolCallRow(Widget, can_focus=True):
         if entry.name in PLAN_TOOLS:
             style = "$muted" if entry.state is CallState.DONE else style
             verb = "plan"
-        head = f" {fit(verb, 16):<{VERB_CELLS}} "
+        head = f" {_padded(fit(verb, 16))} "
         outcome = self._outcome()
         room = width - cell_len(mark) - cell_len(head) - cell_len(outcome) - (2 if outcome else 0)
         title, more = ("", False) if entry.name in PLAN_TOOLS else first_line(entry.title)
@@ -180,6 +180,10 @@ def _folded(line: Content, width: int) -> list[Content]:
     if line.cell_length <= max(width, 2):
         return [line]
     return line.divide(breaks(line.plain, width))
+
+
+def _padded(verb: str) -> str:
+    return verb + " " * (VERB_CELLS - cell_len(verb))
 
 
 def _indented(line: Content) -> Content:

@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
-from typing import TypeAlias, assert_never
+from typing import ClassVar, TypeAlias, assert_never
 
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.reactive import reactive
@@ -40,6 +41,11 @@ class Transcript(VerticalScroll, can_focus=True):
 
     It follows the end unless the person scrolled away.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.next_place", "Prompt", show=False),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
+    ]
 
     following: reactive[bool] = reactive(default=True)
     details: reactive[bool] = reactive(default=False)
@@ -79,6 +85,11 @@ class Transcript(VerticalScroll, can_focus=True):
     def mounted(self) -> range:
         """The positions of the entries that are mounted, or will be with the next paint."""
         return range(self._first, self._stop)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that was added is not on the screen yet."""
+        return bool(self._changed) or self._moving or self._lock.locked()
 
     async def on_mount(self) -> None:
         """Begin with the banner, at the end."""
