@@ -98,8 +98,8 @@ def parse(script: str) -> tuple[Part, ...]:
     """
     if len(script) > MAX_CHARS:
         return (Unclear("it is too long to be judged"),)
-    if "\0" in script or "\r" in script:
-        return (Unclear("it contains control characters"),)
+    if re.search(r"[\x00-\x08\x0b-\x1f\x7f]|[^\S \t\n]", script):
+        return (Unclear("it contains control characters or unusual white space"),)
     source = script.encode("utf-8", "replace")
     root = _parser().parse(source).root_node
     try:

@@ -22,11 +22,12 @@ from todo_agent.tools.files import (
 from todo_agent.tools.seen import Sight, digest_of
 from todo_agent.tools.workspace import PathError, Workspace
 
-Keep: TypeAlias = Callable[[Path, bytes | None], None]
-"""Keeps what a file held before it is changed; None where there was no file."""
+Keep: TypeAlias = Callable[[Path, bytes | None, bytes], None]
+"""Is told of every change right before it is made: the file, what it holds (None where there
+is no file), and what it will hold."""
 
 
-def keep_nothing(path: Path, content: bytes | None) -> None:
+def keep_nothing(path: Path, before: bytes | None, after: bytes) -> None:
     """Keep no earlier contents."""
 
 
@@ -121,7 +122,7 @@ def make_change(workspace: Workspace, path: str, change: Change, *, keep: Keep) 
     Raises:
         FileError: the file is read-only, changed since it was planned, or cannot be written.
     """
-    keep(change.path, change.before)
+    keep(change.path, change.before, change.after)
     still = still_leads_to(workspace, path, change.path)
     replace_file(change.path, change.after, based_on=change.before, still=still)
     if change.known:

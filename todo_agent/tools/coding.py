@@ -16,6 +16,7 @@ from todo_agent.tools.list import list_tool
 from todo_agent.tools.read import read_tool
 from todo_agent.tools.sandbox import Sandbox
 from todo_agent.tools.shell import shell_tool
+from todo_agent.tools.web_fetch import web_fetch_tool
 from todo_agent.tools.workspace import Workspace
 from todo_agent.tools.write import write_tool
 
@@ -49,5 +50,6 @@ def coding_tools(
         grep_tool(workspace, environ=environ),
         glob_tool(workspace, environ=environ),
         list_tool(workspace),
+        web_fetch_tool(),
         ask_user_tool(),
     )
