@@ -334,6 +334,17 @@ async def test_an_unknown_command_says_so_and_stays():
         assert shown.app.prompt.draft == "/nope please"
 
 
+async def test_a_message_may_begin_with_a_path():
+    async with screen(prompt="/etc/hosts is wrong") as shown:
+        await shown.until(lambda: shown.session.sent == ["/etc/hosts is wrong"])
+
+
+async def test_the_first_prompt_may_be_a_command():
+    async with screen(prompt="/help") as shown:
+        await shown.shows("Writing")
+        assert shown.session.sent == []
+
+
 async def test_commands_complete_as_one_types():
     async with screen() as shown:
         await shown.press("slash", "m", "o")

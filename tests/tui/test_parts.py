@@ -39,7 +39,10 @@ def test_a_diff_is_read_with_its_line_numbers():
 
 
 def test_a_removed_line_may_look_like_a_header():
-    text = "--- a\n+++ b\n@@ -1,2 +1,1 @@\n--- sql comment\n x\n@@ -9 +8 @@\n-old\n\\ No newline at end of file\n"
+    text = (
+        "--- a\n+++ b\n@@ -1,2 +1,1 @@\n--- sql comment\n x\n"
+        "@@ -9 +8 @@\n-old\n\\ No newline at end of file\n"
+    )
     assert list(rows(text)) == [
         Row("removed", 1, "-- sql comment"),
         Row("context", 1, "x"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,7 +58,7 @@ def test_wrapped_lines_fit_and_lose_no_word(text, width):
 def test_broken_lines_fit_and_lose_nothing(text, width):
     text = literal(text)
     cuts = [0, *breaks(text, width), len(text)]
-    parts = [text[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [text[a:b] for a, b in pairwise(cuts)]
     assert all(cell_len(part) <= width for part in parts)
     assert "".join(parts) == text
 

@@ -173,6 +173,7 @@ class TodoAgentApp(App[int]):
         self.set_class(self._marks == ASCII, "-ascii")
         self._show_layout(self.size.width, self.size.height)
         self.watch(self.transcript, "news", self._show_news)
+        self._write(terminal.SAVE_TITLE)
         self.prompt.focus()
         self.status.activity = OPENING
         self.show_queue(())
@@ -218,7 +219,10 @@ class TodoAgentApp(App[int]):
         self.run_worker(self._pump(session), group="pump", exclusive=True)
         early, self._early = self._early, []
         for text in early:
-            self.submit(text)
+            if self._commands.looks_like_one(text):
+                self._commands.run(text)
+            else:
+                self.submit(text)
         return True
 
     async def close_session(self) -> None:
@@ -367,14 +371,14 @@ class TodoAgentApp(App[int]):
         if not text.strip():
             self.go_on()
             return
-        if text.startswith("/"):
-            if self._commands.run(text):
-                self.prompt.take()
-                self._remember(text)
+        if not self._commands.looks_like_one(text):
+            self.prompt.take()
+            self.submit(text)
+        elif self._commands.run(text):
+            self.prompt.take()
+        else:
             return
-        self.prompt.take()
         self._remember(text)
-        self.submit(text)
 
     def submit(self, text: str) -> None:
         """Send a text, or run it where it begins with `!`; give it back where that fails."""
@@ -659,6 +663,10 @@ class TodoAgentApp(App[int]):
         """Open a dialog beside the plan."""
         sheet.leave_free(**self._free)
         self.push_screen(sheet, use)
+
+    def on_unmount(self) -> None:
+        """Give the window its title back."""
+        self._write(terminal.RESTORE_TITLE)
 
     def _fatal_error(self) -> None:
         """Leave after an error without printing: the traceback belongs into the log."""

@@ -19,6 +19,7 @@ from todo_agent.tui.text import ago
 if TYPE_CHECKING:
     from todo_agent.tui.app import TodoAgentApp
 
+_COMMAND = re.compile(r"/[\w-]*(?:\s|\Z)")
 TODO_USAGE = "/todo add TEXT · done N · start N · open N · edit N TEXT · drop N · clear"
 
 
@@ -78,6 +79,11 @@ class Commands:
             Command("theme", "[NAME]", "Pick the colours", self._theme),
             Command("quit", "", "Save and leave", lambda _: self._quit()),
         )
+
+    @staticmethod
+    def looks_like_one(text: str) -> bool:
+        """Tell a command from a message that begins with a path."""
+        return _COMMAND.match(text) is not None
 
     def run(self, text: str) -> bool:
         """Run a draft that begins with a slash; return whether there is such a command."""
