@@ -1,4 +1,4 @@
-"""What can go wrong with a stored thread, said so that a person can act on it."""
+"""What can go wrong with a thread on disk."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from todo_agent.errors import TodoAgentError
 
 
 class ThreadError(TodoAgentError):
-    """A thread cannot be found, opened or changed."""
+    """A thread cannot be found, opened or changed; the message names it and the reason."""
 
 
-class ThreadBusyError(ThreadError):
-    """Another process writes this thread."""
+class ThreadBusy(ThreadError):  # noqa: N818 -- a condition, not a fault
+    """The thread is open in another process."""
 
 
-class SaveError(OSError):
-    """A commit could not be stored; the journal is as it was before."""
+class NotSavedError(ThreadError, OSError):
+    """A change is not on disk. The journal is as it was, so the same change can be tried again."""

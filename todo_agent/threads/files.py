@@ -1,64 +1,110 @@
-"""Files that only their owner may read, written so that no crash leaves half of one."""
+"""Files and directories that only their owner can read, whatever the umask."""
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
-PRIVATE_FILE = 0o600
-PRIVATE_DIRECTORY = 0o700
+from todo_agent.threads.errors import ThreadError
+
+FILE_MODE = 0o600
+DIR_MODE = 0o700
+# Windows has no such flags; there the profile's directory is private already.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
-def make_private_directory(directory: Path) -> None:
-    """Create a directory, and those above it, for the owner alone, whatever the umask."""
-    missing = [path for path in (directory, *directory.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(PRIVATE_DIRECTORY, exist_ok=True)
-        path.chmod(PRIVATE_DIRECTORY)
+def make_dir(path: Path) -> None:
+    """Create a directory and its parents, or make an existing one private."""
+    missing: list[Path] = []
+    for folder in (path, *path.parents):
+        if folder.is_dir():
+            break
+        missing.append(folder)
+    for folder in reversed(missing):
+        folder.mkdir(DIR_MODE, exist_ok=True)
+        folder.chmod(DIR_MODE)
+        sync_dir(folder.parent)
+    # A directory of somebody else, or on a file system without modes, is used as it is.
+    with suppress(PermissionError):
+        path.chmod(DIR_MODE)
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file for the owner alone and return its descriptor; a symlink is refused."""
-    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
-    os.fchmod(descriptor, PRIVATE_FILE)
-    return descriptor
+    """Open a file for writing, creating it if it is not there, and make it private."""
+    fd = os.open(path, flags | os.O_CREAT | _NO_LINK | _BINARY, FILE_MODE)
+    if hasattr(os, "fchmod"):
+        with suppress(PermissionError):
+            os.fchmod(fd, FILE_MODE)
+    return fd
 
 
-def replace_private(path: Path, data: bytes) -> None:
-    """Replace a file's content in one step: all of it, or what was there before."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
+def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes; a full disk may take only a part of them at first."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def replace_file(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Give a file new content, whole or not at all.
+
+    A durable replacement is on disk when this returns.
+    """
+    temporary = path.with_name(f"{path.name}.new")
+    fd = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+        try:
+            write_all(fd, data)
+            if durable:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
         temporary.replace(path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    if durable:
+        sync_dir(path.parent)
 
 
-def sync_directory(directory: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+def set_aside(path: Path, data: bytes) -> Path:
+    """Keep bytes of a damaged file beside it, under a new name, and return where."""
+    for number in count(1):
+        copy = path.with_name(f"{path.name}.damaged-{number}")
+        try:
+            fd = open_private(copy, os.O_WRONLY | os.O_EXCL)
+        except FileExistsError:
+            continue
+        try:
+            write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        return copy
+    raise AssertionError("count() does not end")
+
+
+def sync_dir(path: Path) -> None:
+    """Make the names in a directory durable, where the platform can."""
+    if os.name != "posix":
+        return
+    fd = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        # Some network file systems have no such call; the file itself is synced anyway.
+        with suppress(OSError):
+            os.fsync(fd)
     finally:
-        os.close(descriptor)
+        os.close(fd)
 
 
-def keep_aside(path: Path, data: bytes | None = None) -> Path:
-    """Copy a damaged file, or a piece of it, beside it under a name of its own."""
-    aside = path.with_name(f"{path.name}.damaged-{secrets.token_hex(4)}")
-    descriptor = open_private(aside, os.O_WRONLY | os.O_EXCL)
-    with os.fdopen(descriptor, "wb") as stream:
-        if data is not None:
-            stream.write(data)
-        else:
-            with path.open("rb") as source:
-                shutil.copyfileobj(source, stream)
-    return aside
+def refuse_link(path: Path) -> None:
+    """Let a path pass if it stays where it seems to be.
+
+    Raises:
+        ThreadError: it is a symbolic link, which could lead anywhere.
+    """
+    if path.is_symlink():
+        raise ThreadError(f"{path} is a symbolic link; threads are not followed through links.")

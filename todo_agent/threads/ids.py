@@ -1,43 +1,52 @@
-"""The ids of threads: short, sortable by time, and safe as a file name."""
+"""The names of threads: short, sortable by time, safe as a directory's name."""
 
 from __future__ import annotations
 
 import re
 import secrets
-import time
 
 from todo_agent.threads.errors import ThreadError
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-TIME_LENGTH = 9
-"""Digits of base 32 for milliseconds since the epoch: enough until the year 3084."""
-RANDOM_LENGTH = 6
-_VALID = re.compile(r"[a-z0-9-]{1,64}")
+"""Base 32 without letters that look alike, in the order in which they sort."""
+TIME_CHARS = 9
+"""Milliseconds since 1970, until the year 3084."""
+RANDOM_CHARS = 6
+MAX_SHOWN = 40
+
+_ID = re.compile(r"[a-z0-9-]{1,64}")
 
 
-def new_id() -> str:
-    """Return a fresh id; a later one sorts behind it."""
-    milliseconds = int(time.time() * 1000)
-    digits = []
-    for _ in range(TIME_LENGTH):
-        milliseconds, digit = divmod(milliseconds, 32)
-        digits.append(ALPHABET[digit])
-    random = "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
-    return "".join(reversed(digits)) + random
+def new_id(now: float) -> str:
+    """Return an id for a thread that begins at `now` (seconds since 1970).
+
+    Later ids sort behind earlier ones; the end of an id cannot be guessed.
+    """
+    chance = secrets.randbits(5 * RANDOM_CHARS)
+    return _digits(int(now * 1000), TIME_CHARS) + _digits(chance, RANDOM_CHARS)
 
 
-def checked(text: str) -> str:
-    """Return the text if it can be an id or the beginning of one.
+def is_id(name: str) -> bool:
+    """Return whether a name may be used in a path."""
+    return _ID.fullmatch(name) is not None
+
+
+def check_id(name: str) -> str:
+    """Return the name of a thread, or the beginning of one, if it may be used in a path.
 
     Raises:
-        ThreadError: it cannot; no path is ever made of it.
+        ThreadError: it is blank, or has other characters than a-z, 0-9 and "-".
     """
-    text = text.strip().lower()
-    if not text:
-        raise ThreadError("A thread's id is missing. See: todo-agent threads list")
-    if not _VALID.fullmatch(text):
+    if not name.strip():
+        raise ThreadError("Name a thread by its id, or by the beginning of one.")
+    if not is_id(name):
+        shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"
         raise ThreadError(
-            f"{text[:80]!a} is no thread id; ids are made of a-z, 0-9 and -. "
-            "See: todo-agent threads list"
+            f"{shown!a} is no thread id. An id has up to 64 of the characters a-z, 0-9 and '-'."
         )
-    return text
+    return name
+
+
+def _digits(number: int, length: int) -> str:
+    digits = (ALPHABET[number >> (5 * place) & 31] for place in range(length))
+    return "".join(digits)[::-1]

@@ -12,7 +12,7 @@ from todo_agent.agent.json import Json
 from todo_agent.agent.messages import Message
 from todo_agent.agent.provider import NO_USAGE
 from todo_agent.threads.errors import NotSavedError
-from todo_agent.threads.files import open_private, replace_file, set_aside, sync_dir, write_all
+from todo_agent.threads.files import open_private, replace_file, sync_dir, write_all
 from todo_agent.threads.records import (
     SCHEMA,
     CommitRecord,
@@ -37,7 +37,6 @@ class Replay:
         self.updated = 0.0
         self.seq = 0
         """The number of the last record."""
-        self.commits = 0
         for record in records:
             self.apply(record)
 
@@ -52,7 +51,6 @@ class Replay:
                 self._commit(record)
 
     def _commit(self, record: CommitRecord) -> None:
-        self.commits += 1
         if record.keep is not None:
             del self.messages[record.keep :]
         for message in record.messages:
@@ -72,88 +70,59 @@ class Replay:
 class Reading:
     """What stands in a journal."""
 
-    replay: Replay
+    records: tuple[Record, ...] = ()
+    """Every whole record, in order."""
     damaged: int = 0
-    """Lines that are not whole records. What is whole in them is in the replay."""
+    """Lines that are not exactly one record each."""
     missing: int = 0
-    """Records that the numbering says are gone."""
-    whole_bytes: int = 0
-    """Where the last whole line ends."""
+    """Records that are gone, by the numbering."""
     torn: bytes = b""
     """The beginning of a last line that was never finished."""
     unfinished: bool = False
-    """The last record is whole and only its line end is missing."""
-    newest_schema: int = SCHEMA
+    """The last record is whole and only the end of its line is missing."""
+
+    @property
+    def seq(self) -> int:
+        """The number of the last record."""
+        return max((record.seq for record in self.records), default=0)
+
+    @property
+    def schema(self) -> int:
+        """The newest version that wrote here."""
+        return max((record.schema for record in self.records), default=SCHEMA)
 
 
 def read(path: Path) -> Reading:
     """Read a journal; a file that is not there is an empty one.
 
-    No content of the file makes this raise, and every whole record is in the replay.
+    No content of the file makes this raise.
 
     Raises:
         OSError: the file cannot be read.
     """
-    replay = Replay()
-    damaged = missing = whole_bytes = 0
-    torn, unfinished, newest = b"", False, SCHEMA
+    records: list[Record] = []
+    seq = damaged = missing = 0
+    finished = True
     for line in _lines(path):
+        found, whole = _records(line)
         finished = line.endswith(b"\n")
-        records, whole = _records(line)
-        if not finished and not records:
-            torn = line
-            continue
-        whole_bytes += len(line)
-        unfinished = not finished
+        if not finished and not found:
+            return Reading(tuple(records), damaged, missing, torn=line)
         damaged += not whole
-        for record in records:
-            missing += max(0, record.seq - replay.seq - 1)
-            newest = max(newest, record.schema)
-            replay.apply(record)
-    return Reading(replay, damaged, missing, whole_bytes, torn, unfinished, newest)
+        for record in found:
+            missing += max(0, record.seq - seq - 1)
+            seq = max(seq, record.seq)
+        records += found
+    return Reading(tuple(records), damaged, missing, unfinished=not finished)
 
 
-def repair(path: Path, reading: Reading) -> str:
-    """Make a journal fit for the next append; return what was done, or "".
-
-    What was not a whole record is kept aside.
+def rewrite(path: Path, records: Iterable[Record]) -> None:
+    """Replace a whole journal, numbering the records anew.
 
     Raises:
         OSError: it could not be done; the journal is as it was.
     """
-    if reading.damaged or reading.missing:
-        aside = set_aside(path, path.read_bytes())
-        rewrite(path, records(path))
-        return (
-            f"The journal was damaged: {_count(reading.damaged, 'line')} could not be read, "
-            f"{_count(reading.missing, 'record')} in between are gone. "
-            f"The original is kept as {aside}."
-        )
-    if reading.torn:
-        aside = set_aside(path, reading.torn)
-        os.truncate(path, reading.whole_bytes)
-        return (
-            "The last change was not written to the end, and is lost. "
-            f"What there was of it is kept as {aside}."
-        )
-    if reading.unfinished:
-        fd = open_private(path, os.O_WRONLY | os.O_APPEND)
-        try:
-            write_all(fd, b"\n")
-        finally:
-            os.close(fd)
-    return ""
-
-
-def records(path: Path) -> Iterator[Record]:
-    """Yield every whole record of a journal, in order."""
-    for line in _lines(path):
-        yield from _records(line)[0]
-
-
-def rewrite(path: Path, content: Iterable[Record]) -> None:
-    """Write a whole journal, numbering the records anew."""
-    lines = (encode(replace(record, seq=seq)) for seq, record in enumerate(content, 1))
+    lines = (encode(replace(record, seq=seq)) for seq, record in enumerate(records, 1))
     replace_file(path, b"".join(lines), durable=True)
 
 
@@ -192,7 +161,7 @@ class Journal:
 
     def _ready(self) -> int:
         if self._fd is None:
-            self._fd = open_private(self._path, os.O_RDWR | os.O_APPEND)
+            self._fd = open_private(self._path, os.O_WRONLY | os.O_APPEND)
             sync_dir(self._path.parent)
         if os.fstat(self._fd).st_nlink == 0:
             raise FileNotFoundError(None, "it was removed or replaced while the thread was open")
@@ -225,7 +194,3 @@ def _records(line: bytes) -> tuple[tuple[Record, ...], bool]:
         return (decode(line),), True
     except ValueError:
         return salvage(line), False
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,245 +1,259 @@
-"""The store of threads: create, open, fork, list, rename, remove."""
+"""The threads on disk: make, find, open, list, copy, rename and remove them."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from enum import Enum, auto
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
-from filelock import FileLock, Timeout
+from todo_agent.agent.conversation import EXTRA
+from todo_agent.agent.state import Key, State
+from todo_agent.agent.suspension import SUSPENDED
+from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError
+from todo_agent.threads.folder import Claim, Folder
+from todo_agent.threads.ids import check_id, is_id, new_id
+from todo_agent.threads.journal import Replay, rewrite
+from todo_agent.threads.loading import faults, info, load, mend
+from todo_agent.threads.records import Header, HeaderRecord
+from todo_agent.threads.summary import ThreadInfo
+from todo_agent.threads.thread import Clock, Disk, Thread, new_replay
 
-from todo_agent.agent.conversation import Commit
-from todo_agent.agent.state import State, restoring
-from todo_agent.threads.cache import ThreadInfo, read_info
-from todo_agent.threads.errors import ThreadBusyError, ThreadError
-from todo_agent.threads.files import keep_aside, make_private_directory
-from todo_agent.threads.ids import checked, new_id
-from todo_agent.threads.journal import SCHEMA, Contents, Header, Journal, read_journal
-from todo_agent.threads.thread import CACHE, JOURNAL, Thread
-from todo_agent.threads.upgrade import upgrade
+__all__ = [
+    "NotSavedError",
+    "OpenMode",
+    "Thread",
+    "ThreadBusy",
+    "ThreadError",
+    "ThreadInfo",
+    "ThreadStore",
+]
 
-LOCK = "lock"
+MAX_CANDIDATES = 10
+"""How many threads an error names when a prefix fits more."""
+OWN_KEYS = (EXTRA, SUSPENDED)
+"""Values that the loop itself reads; what is stored of them must be such a value."""
 
 
 class OpenMode(Enum):
-    """What an opened thread is for."""
+    """What an open thread is for."""
 
-    WRITE = auto()
-    READ_ONLY = auto()
+    WRITE = "write"
+    READ_ONLY = "read-only"
 
 
 class ThreadStore:
     """All threads below one directory.
 
+    Every method blocks on the disk.
+
     Args:
-        root: the directory; it is made with the first thread.
-        clock: seconds since the epoch.
-        new_id: makes ids.
+        root: the directory; it need not exist yet.
+        clock: seconds since 1970.
+        new_id: makes the id of a thread that begins at a given time.
     """
 
     def __init__(
         self,
         root: Path,
         *,
-        clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] = new_id,
+        clock: Clock = time.time,
+        new_id: Callable[[float], str] = new_id,
     ) -> None:
         self._root = root
         self._clock = clock
         self._new_id = new_id
 
-    def create(self, cwd: Path, *, model: str = "", mode: str = "") -> Thread:
-        """Return a new thread. Nothing is on disk before its first commit."""
-        header = Header(cwd=str(cwd), model=model, mode=mode, created=self._clock())
-        return self._thread(self._new_id(), Contents(header=header), is_new=True)
-
-    def open(self, wanted: str, *, mode: OpenMode = OpenMode.WRITE) -> Thread:
-        """Open a thread by its id or a prefix that only it has. Reads the disk.
+    def create(self, cwd: Path, *, model: str = "", mode: str = "ask") -> Thread:
+        """Return a new thread. Nothing of it is stored before its first commit.
 
         Raises:
-            ThreadBusyError: another process writes it; it can be opened read-only.
-            ThreadError: it is unknown or ambiguous, or nothing of it can be read.
+            ThreadError: threads cannot be stored here; `Thread.in_memory` does without.
         """
-        thread_id = self.resolve(wanted)
-        lock = self._lock(thread_id) if mode is OpenMode.WRITE else None
-        try:
-            return self._open(thread_id, lock)
-        except BaseException:
-            if lock is not None:
-                lock.release()
-            raise
+        self._refuse_unwritable()
+        now = self._clock()
+        header = Header(cwd=str(cwd), model=model, mode=mode, created=now)
+        folder = Folder(self._root, self._new_id(now))
+        return Thread(folder.id, new_replay(header), Disk(folder), clock=self._clock)
 
-    def fork(self, wanted: str) -> Thread:
-        """Return a new thread that begins as a copy of another one. Reads the disk.
+    def open(self, id_or_prefix: str, *, mode: OpenMode = OpenMode.WRITE) -> Thread:
+        """Open a thread; what is damaged of it is repaired and told in its notices.
+
+        A thread that a newer version wrote, or whose repair fails, is opened for reading
+        only, and its notices say so.
 
         Raises:
-            ThreadError: it is unknown, ambiguous or unreadable.
+            ThreadBusy: another process has it open for writing, and so should this one.
+            ThreadError: it is unknown or ambiguous, or cannot be read.
         """
-        source = self.open(wanted, mode=OpenMode.READ_ONLY)
-        old = source.conversation
-        header = Header(f"{source.title} (copy)", source.cwd, source.model, source.mode)
-        copy = self._thread(
-            self._new_id(), Contents(header=replace(header, created=self._clock())), is_new=True
-        )
-        copy.append_now(Commit(old.messages, restoring(old.state, State()), by="restore"))
-        return copy
+        folder = self._find(id_or_prefix)
+        with _readable(folder):
+            if mode is OpenMode.READ_ONLY:
+                return self._reader(folder)
+            return self._writer(folder)
 
-    def list(self) -> Sequence[ThreadInfo]:
-        """Return what is known of every thread, newest first; damaged ones too. Reads the disk."""
-        infos = [read_info(self._root / name, name) for name in self._ids()]
-        return sorted(infos, key=lambda info: info.updated, reverse=True)
+    def fork(self, id_or_prefix: str) -> Thread:
+        """Copy a thread, also one in use elsewhere, and open the copy.
+
+        Raises:
+            ThreadError: it is unknown, cannot be read, or a newer version wrote it.
+            NotSavedError: the copy cannot be written.
+        """
+        source = self._find(id_or_prefix)
+        with _readable(source):
+            stored = load(source)
+        if stored.newer:
+            raise ThreadError(f"A newer version of todo-agent wrote thread {source.id}.")
+        now = self._clock()
+        replay = Replay(stored.records)
+        header = replace(replay.header, created=now)
+        copy = Folder(self._root, self._new_id(now))
+        with _readable(copy):
+            claim = Claim(copy)
+            try:
+                record = HeaderRecord(replay.seq + 1, now, header)
+                rewrite(copy.journal, (*stored.records, record))
+            except OSError:
+                claim.release()
+                raise
+            return self._writer(copy, claim)
+
+    def list(self) -> list[ThreadInfo]:
+        """Return all threads, newest first; of each only thread.json is read.
+
+        Raises:
+            ThreadError: the directory cannot be read.
+        """
+        found = [info(folder) for folder in self._folders() if folder.exists()]
+        return sorted(found, key=lambda thread: (thread.updated, thread.id), reverse=True)
 
     def newest(self, cwd: Path) -> ThreadInfo | None:
-        """Return the thread of a directory that was used last. Reads the disk."""
+        """Return the newest thread that was begun in a directory, however its path is spelled."""
         here = os.path.realpath(cwd)
-        same = (i for i in self.list() if not i.damaged and os.path.realpath(i.cwd) == here)
-        return next(same, None)
+        return next((t for t in self.list() if t.cwd and os.path.realpath(t.cwd) == here), None)
 
-    def rename(self, wanted: str, title: str) -> None:
+    def rename(self, id_or_prefix: str, title: str) -> None:
         """Give a thread another title.
 
         Raises:
-            ThreadError: it cannot be opened for writing.
+            ThreadError: it is unknown, in use or read-only, or the title is blank.
+            NotSavedError: the disk refuses.
         """
-        thread = self.open(wanted)
+        thread = self.open(id_or_prefix)
         try:
             thread.rename(title)
         finally:
             thread.close()
 
-    def remove(self, wanted: str) -> None:
+    def remove(self, id_or_prefix: str) -> None:
         """Remove a thread for good.
 
         Raises:
-            ThreadError: it is unknown, ambiguous or in use, or cannot be removed.
+            ThreadError: it is unknown or in use, or something of it cannot be removed.
         """
-        thread_id = self.resolve(wanted)
-        lock = self._lock(thread_id)
-        try:
-            shutil.rmtree(self._root / thread_id)
-        except OSError as error:
-            raise ThreadError(f"{error.filename}: {error.strerror}.") from error
-        finally:
-            lock.release()
+        folder = self._find(id_or_prefix)
+        with _readable(folder):
+            Claim(folder).remove()
 
-    def resolve(self, wanted: str) -> str:
-        """Return the id that a text stands for: an id, or a prefix that only one has.
+    def resolve(self, prefix: str) -> str:
+        """Return the id of the one thread whose id begins like this.
 
         Raises:
-            ThreadError: it stands for none or for several.
+            ThreadError: there is none or more than one, or this is the beginning of no id.
         """
-        wanted = checked(wanted)
-        found = [name for name in self._ids() if name.startswith(wanted)]
-        if wanted in found:
-            return wanted
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            raise ThreadError(f"There is no thread {wanted}. See: todo-agent threads list")
-        raise ThreadError(f"{wanted} stands for several threads: {', '.join(sorted(found)[:10])}.")
+        check_id(prefix)
+        fitting = [f.id for f in self._folders() if f.id.startswith(prefix) and f.exists()]
+        if prefix in fitting:
+            return prefix
+        if not fitting:
+            raise ThreadError(f"There is no thread {prefix!r}. See: todo-agent threads list")
+        if len(fitting) == 1:
+            return fitting[0]
+        shown = sorted(fitting, reverse=True)[:MAX_CANDIDATES]
+        more = [f"and {len(fitting) - len(shown)} more"] * (len(fitting) > len(shown))
+        raise ThreadError(f"{prefix!r} fits {len(fitting)} threads: {', '.join(shown + more)}.")
 
-    def _ids(self) -> Sequence[str]:
-        """Return the names of the directories that can be threads, and lead nowhere else."""
+    def _find(self, id_or_prefix: str) -> Folder:
+        folder = Folder(self._root, self.resolve(id_or_prefix))
+        folder.refuse_links()
+        return folder
+
+    def _folders(self) -> Iterator[Folder]:
         try:
-            with os.scandir(self._root) as entries:
-                names = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+            names = sorted(entry.name for entry in os.scandir(self._root))
         except FileNotFoundError:
-            return []
+            return
         except OSError as error:
-            raise ThreadError(f"{self._root}: {error.strerror}.") from error
-        return [name for name in names if _is_id(name)]
+            raise ThreadError(f"Cannot read {self._root}: {error.strerror}.") from error
+        yield from (Folder(self._root, name) for name in names if is_id(name))
 
-    def _lock(self, thread_id: str) -> FileLock:
-        path = self._root / thread_id / LOCK
-        lock = FileLock(path, timeout=0, mode=0o600)
+    def _reader(self, folder: Folder, *reasons: str) -> Thread:
+        stored = load(folder)
+        replay = Replay(stored.records)
+        notices = (*reasons, *faults(stored), *_drop_foreign(replay))
+        return Thread(folder.id, replay, None, notices=notices, clock=self._clock)
+
+    def _writer(self, folder: Folder, claim: Claim | None = None) -> Thread:
+        claim = claim or Claim(folder)
         try:
-            lock.acquire()
-            path.chmod(0o600)
-        except Timeout as error:
-            raise ThreadBusyError(
-                f"Thread {thread_id} is open in another todo-agent. "
-                f"Work in a copy: todo-agent --resume {thread_id} --fork"
-            ) from error
-        except OSError as error:
-            raise ThreadError(f"{path}: {error.strerror}.") from error
-        return lock
+            stored = load(folder)
+            if stored.newer:
+                claim.release()
+                return self._reader(folder)
+            try:
+                kept = mend(folder, stored)
+            except OSError as error:
+                claim.release()
+                return self._reader(folder, f"It cannot be repaired now: {error.strerror}.")
+            replay = Replay(load(folder).records)
+        except BaseException:
+            claim.release()
+            raise
+        notices = [*faults(stored), *_drop_foreign(replay)]
+        if kept:
+            notices.append(f"What was damaged is kept: {', '.join(str(path) for path in kept)}.")
+        disk = Disk(folder, claim)
+        disk.summarise(replay)
+        return Thread(folder.id, replay, disk, notices=notices, clock=self._clock)
 
-    def _open(self, thread_id: str, lock: FileLock | None) -> Thread:
-        directory = self._root / thread_id
-        if lock is not None:
-            upgrade(directory)
-        path = directory / JOURNAL
-        if path.is_symlink():
-            raise ThreadError(f"{path} is a symlink; a thread's files are its own.")
-        try:
-            contents = read_journal(path)
-        except FileNotFoundError:
-            contents = Contents(lost_lines=1)
-        except OSError as error:
-            raise ThreadError(f"{path}: {error.strerror}.") from error
-        notices = _notices(path, contents, writes=lock is not None)
-        newer = contents.newest_schema > SCHEMA
-        if lock is None or newer:
-            if lock is not None:
-                lock.release()
-            return self._thread(thread_id, contents, notices=notices, read_only=True)
-        return self._thread(thread_id, contents, notices=notices, lock=lock)
-
-    def _thread(
-        self,
-        thread_id: str,
-        contents: Contents,
-        *,
-        notices: tuple[str, ...] = (),
-        read_only: bool = False,
-        lock: FileLock | None = None,
-        is_new: bool = False,
-    ) -> Thread:
-        directory = self._root / thread_id
-        journal = Journal(directory / JOURNAL, seq=contents.seq, clock=self._clock)
-
-        def take_lock() -> FileLock:
-            make_private_directory(directory)
-            return self._lock(thread_id)
-
-        return Thread(
-            thread_id,
-            contents,
-            journal,
-            cache=directory / CACHE,
-            notices=notices,
-            read_only=read_only,
-            lock=lock,
-            take_lock=take_lock if is_new else None,
-        )
+    def _refuse_unwritable(self) -> None:
+        existing = next(p for p in (self._root, *self._root.parents) if p.exists())
+        if not existing.is_dir():
+            raise ThreadError(f"{self._root} cannot hold threads: {existing} is no directory.")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            raise ThreadError(f"{self._root} cannot hold threads: {existing} cannot be written.")
 
 
-def _notices(path: Path, contents: Contents, *, writes: bool) -> tuple[str, ...]:
-    notices = []
-    if contents.newest_schema > SCHEMA:
-        notices.append("This thread was written by a newer todo-agent; it is read-only here.")
-    if contents.lost_lines:
-        where = ""
-        if writes and path.exists():
-            with contextlib.suppress(OSError):
-                where = f" The file as it was found: {keep_aside(path).name}."
-        lost = contents.lost_lines
-        notices.append(
-            f"{lost} damaged {'entry' if lost == 1 else 'entries'} of this thread could not be "
-            f"read; everything else is here.{where}"
-        )
-    if contents.torn_bytes:
-        notices.append("The last entry of this thread was never finished and is left out.")
-    return tuple(notices)
-
-
-def _is_id(name: str) -> bool:
+@contextmanager
+def _readable(folder: Folder) -> Iterator[None]:
+    """Name the thread in the errors of the disk."""
     try:
-        return checked(name) == name
+        yield
     except ThreadError:
-        return False
+        raise
+    except OSError as error:
+        raise ThreadError(
+            f"Thread {folder.id} cannot be used: {error.filename or folder.path}: {error.strerror}."
+        ) from error
+
+
+def _drop_foreign(replay: Replay) -> list[str]:
+    """Forget values of the loop's own keys that are none, and say so."""
+    notices = []
+    for key in OWN_KEYS:
+        if _is_foreign(key, State(replay.values)):
+            del replay.values[key.name]
+            notices.append(f"The stored value of {key.name!r} could not be understood.")
+    return notices
+
+
+def _is_foreign(key: Key[Any], state: State) -> bool:
+    try:
+        state[key]
+    except ValueError:
+        return True
+    return False

@@ -1,194 +1,218 @@
-"""One opened thread: its conversation, its header, and their way to the disk."""
+"""An open thread: its conversation, whose every commit goes to the journal."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import unicodedata
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-
-from filelock import FileLock
-from rich.cells import set_cell_size
+from threading import Lock
 
 from todo_agent.agent.conversation import Commit, Conversation
-from todo_agent.agent.json import JsonObject
-from todo_agent.threads.files import replace_private
-from todo_agent.threads.journal import SCHEMA, Contents, Journal, usage_to_json
+from todo_agent.agent.state import State
+from todo_agent.threads.errors import NotSavedError, ThreadError
+from todo_agent.threads.folder import Claim, Folder
+from todo_agent.threads.ids import new_id
+from todo_agent.threads.journal import Journal, Replay
+from todo_agent.threads.records import CommitRecord, Header, HeaderRecord, Record
+from todo_agent.threads.summary import Summary, clean_title, title_of, write_summary
 
-JOURNAL = "messages.jsonl"
-CACHE = "thread.json"
-TITLE_CELLS = 80
+Clock = Callable[[], float]
+
+
+class Disk:
+    """Writes one thread. A new one claims its folder with the first record."""
+
+    def __init__(self, folder: Folder, claim: Claim | None = None) -> None:
+        self._folder = folder
+        self._claim = claim
+        self._journal = Journal(folder.journal)
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Put records into the journal.
+
+        Raises:
+            NotSavedError: nothing of it is there.
+        """
+        try:
+            self._claim = self._claim or Claim(self._folder)
+        except OSError as error:
+            raise NotSavedError(f"cannot write {self._folder.path}: {error.strerror}") from error
+        self._journal.append(records)
+
+    def summarise(self, replay: Replay) -> None:
+        """Write thread.json; where that fails, the next opening makes up for it."""
+        with suppress(OSError):
+            write_summary(self._folder.summary, Summary.of(self._folder.id, replay))
+
+    def close(self) -> None:
+        """Give the thread free."""
+        self._journal.close()
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
 
 
 class Thread:
-    """A thread that is open.
+    """A thread, live. `ThreadStore` and `in_memory` make it.
 
-    What is committed to its `conversation` is in the journal before it is seen.
-    `thread.json` follows it: written with every change of the state or the header, and at
-    the end; it can always be made again.
+    What `rename`, `set_model` and `set_mode` change is written at once, or, where nothing
+    was committed yet or the disk refuses, along with the next commit.
     """
 
     def __init__(
         self,
         thread_id: str,
-        contents: Contents,
-        journal: Journal,
+        replay: Replay,
+        disk: Disk | None,
         *,
-        cache: Path,
-        notices: tuple[str, ...] = (),
-        read_only: bool = False,
-        lock: FileLock | None = None,
-        take_lock: Callable[[], FileLock] | None = None,
+        notices: Iterable[str] = (),
+        unsaved_reason: str = "",
+        clock: Clock = time.time,
     ) -> None:
         self.id = thread_id
-        self.notices = notices
-        self.read_only = read_only
-        self._header = contents.header
-        self._journal = journal
-        self._cache = cache
-        self._lock = lock
-        self._take_lock = take_lock
-        self._header_waits = take_lock is not None
+        self.read_only = disk is None and not unsaved_reason
+        self.notices = tuple(notices)
+        """What to tell the person at the opening, in sentences."""
+        self.unsaved_reason = unsaved_reason
+        """Why the thread will be gone with the process; empty when it is kept."""
         self.conversation = Conversation(
             thread_id,
-            messages=contents.messages,
-            state=contents.state,
-            usage=contents.usage,
-            context_tokens=contents.context_tokens,
+            messages=tuple(replay.messages),
+            state=State(replay.values),
+            usage=replay.usage,
+            context_tokens=replay.context_tokens,
             record=self._record,
         )
+        self._replay = replay
+        self._header = replay.header
+        self._disk = disk
+        self._clock = clock
+        self._summary_behind = disk is not None and replay.seq > 0
+        # A commit is written in a worker thread, a new title in the one of the screen.
+        self._writing = Lock()
+
+    @classmethod
+    def in_memory(cls, cwd: Path, *, model: str = "", mode: str = "ask", reason: str) -> Thread:
+        """Return a new thread that nothing is stored of, because of `reason`, a clause."""
+        now = time.time()
+        header = Header(cwd=str(cwd), model=model, mode=mode, created=now)
+        notice = f"This conversation is not saved: {reason}"
+        return cls(new_id(now), new_replay(header), None, notices=(notice,), unsaved_reason=reason)
 
     @property
     def title(self) -> str:
-        """Its title; empty before the first message."""
+        """One line, at most 80 cells; empty before a person wrote something."""
         return self._header.title
 
     @property
     def cwd(self) -> str:
-        """The directory it was begun in."""
+        """The directory it was begun in; empty when that is not known any more."""
         return self._header.cwd
 
     @property
     def model(self) -> str:
-        """The model that was asked last."""
+        """The model it was last used with."""
         return self._header.model
 
     @property
     def mode(self) -> str:
-        """The permission mode that was set last."""
+        """The permission mode it was last used with."""
         return self._header.mode
 
     @property
     def created(self) -> float:
-        """When it was begun, in seconds since the epoch."""
+        """When it began, in seconds since 1970."""
         return self._header.created
 
+    @property
+    def updated(self) -> float:
+        """When it last changed, in seconds since 1970."""
+        return self._replay.updated
+
     def rename(self, title: str) -> None:
-        """Give it another title, on one line.
+        """Give it another title, cut to one line of 80 cells.
 
         Raises:
-            SaveError: it could not be stored.
+            ThreadError: nothing of the title can be shown, or the thread is read-only.
+            NotSavedError: the title is not on disk yet; it will be with the next commit.
         """
-        self._change(title=as_title(title))
+        cleaned = clean_title(title)
+        if not cleaned:
+            raise ThreadError("A title needs at least one character that can be shown.")
+        if self.read_only:
+            raise ThreadError(_read_only(self.id))
+        self._header = replace(self._header, title=cleaned)
+        self._write_header()
 
-    def set_model(self, model: str) -> None:
-        """Remember the model for the next time.
-
-        Raises:
-            SaveError: it could not be stored.
-        """
-        self._change(model=model)
+    def set_model(self, name: str) -> None:
+        """Remember the model."""
+        self._header = replace(self._header, model=name)
+        self._write_header_if_possible()
 
     def set_mode(self, mode: str) -> None:
-        """Remember the permission mode for the next time.
-
-        Raises:
-            SaveError: it could not be stored.
-        """
-        self._change(mode=mode)
-
-    def append_now(self, commit: Commit) -> None:
-        """Commit to a thread that nobody uses yet. Blocks.
-
-        Raises:
-            SaveError: it could not be stored.
-        """
-        asyncio.run(self._append_now(commit))
+        """Remember the permission mode."""
+        self._header = replace(self._header, mode=mode)
+        self._write_header_if_possible()
 
     def close(self) -> None:
-        """Bring `thread.json` up to date and give the thread free. Blocks."""
-        if self._lock is None:
-            return
-        self._write_cache()
-        self._lock.release()
-        self._lock = None
-
-    async def _append_now(self, commit: Commit) -> None:
-        await self.conversation.commit(commit)
+        """Write what is not written yet, as far as the disk allows, and give the thread free."""
+        self._write_header_if_possible()
+        with self._writing:
+            if self._disk is None:
+                return
+            if self._summary_behind:
+                self._disk.summarise(self._replay)
+                self._summary_behind = False
+            self._disk.close()
 
     async def _record(self, commit: Commit) -> None:
-        await asyncio.to_thread(self._begin)
-        if not self.title and (title := _title_of(commit)):
-            self._header = replace(self._header, title=title)
-            self._header_waits = True
-        if self._header_waits:
-            await asyncio.to_thread(self._append_header)
-        await self._journal.record(commit)
-        if commit.update or commit.keep is not None:
-            state = self.conversation.state.apply(commit.update)
-            await asyncio.to_thread(self._write_cache, state.to_json())
+        await asyncio.to_thread(self._append, commit)
 
-    def _begin(self) -> None:
-        if self._take_lock is not None:
-            self._lock = self._take_lock()
-            self._take_lock = None
+    def _append(self, commit: Commit) -> None:
+        if self.read_only:
+            raise NotSavedError(_read_only(self.id))
+        with self._writing:
+            if not self._header.title:
+                self._header = replace(self._header, title=title_of(commit.messages))
+            seq, at = self._replay.seq + 1, self._clock()
+            if self._replay.seq and self._header == self._replay.header:
+                self._write([CommitRecord.of(commit, seq=seq, at=at)])
+                return
+            header = HeaderRecord(seq, at, self._header)
+            self._write([header, CommitRecord.of(commit, seq=seq + 1, at=at)])
 
-    def _change(self, **fields: str) -> None:
-        changed = replace(self._header, **fields)  # type: ignore[arg-type]
-        if changed == self._header:
+    def _write_header_if_possible(self) -> None:
+        with suppress(NotSavedError):
+            self._write_header()
+
+    def _write_header(self) -> None:
+        with self._writing:
+            if self.read_only or not self._replay.seq or self._header == self._replay.header:
+                return
+            self._write([HeaderRecord(self._replay.seq + 1, self._clock(), self._header)])
+
+    def _write(self, records: Sequence[Record]) -> None:
+        if self._disk is not None:
+            self._disk.append(records)
+        for record in records:
+            self._replay.apply(record)
+        if self._disk is None:
             return
-        self._header = changed
-        self._header_waits = True
-        if self._lock is not None:
-            self._append_header()
-            self._write_cache()
-
-    def _append_header(self) -> None:
-        self._journal.append("header", {"header": self._header.to_json()})
-        self._header_waits = False
-
-    def _write_cache(self, state: JsonObject | None = None) -> None:
-        """Write `thread.json`. It is only a cache, so a full disk may keep an old one."""
-        conversation = self.conversation
-        data = {
-            "schema": SCHEMA,
-            "id": self.id,
-            **self._header.to_json(),
-            "updated": self._journal.last_at,
-            "messages": len(conversation.messages),
-            "usage": usage_to_json(conversation.usage),
-            "context_tokens": conversation.context_tokens,
-            "state": conversation.state.to_json() if state is None else state,
-            "seq": self._journal.seq,
-        }
-        with contextlib.suppress(OSError):
-            replace_private(self._cache, json.dumps(data, ensure_ascii=False, indent=1).encode())
+        self._summary_behind = all(isinstance(r, CommitRecord) and not r.update for r in records)
+        if not self._summary_behind:
+            self._disk.summarise(self._replay)
 
 
-def as_title(text: str) -> str:
-    """Return the first line of a text that says something, safe to show, in 80 cells."""
-    for line in text.splitlines():
-        shown = "".join(c for c in line.strip() if unicodedata.category(c)[0] != "C")
-        if shown:
-            return set_cell_size(shown, TITLE_CELLS).rstrip()
-    return ""
+def new_replay(header: Header) -> Replay:
+    """Return what a thread is before its first record."""
+    replay = Replay()
+    replay.header = header
+    replay.updated = header.created
+    return replay
 
 
-def _title_of(commit: Commit) -> str:
-    for message in commit.messages:
-        if message.role == "user" and not message.synthetic and message.text.strip():
-            return as_title(message.text)
-    return ""
+def _read_only(thread_id: str) -> str:
+    return f"thread {thread_id} is open for reading only; go on in a fork of it"

@@ -1,67 +1,78 @@
-"""Threads of older formats, brought to the current one."""
+"""Turns what older versions stored into records of the current format."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from todo_agent.agent.json import Json
-from todo_agent.agent.messages import message_from_json, message_to_json
-from todo_agent.threads.errors import ThreadError
-from todo_agent.threads.files import keep_aside
-from todo_agent.threads.journal import Header, Journal
-from todo_agent.threads.thread import CACHE, JOURNAL
+from todo_agent.agent.history import repair_message
+from todo_agent.agent.json import Json, JsonObject
+from todo_agent.agent.messages import Message, message_from_json
+from todo_agent.threads.records import CommitRecord, Header, HeaderRecord, Record, check_time
+from todo_agent.threads.summary import clean_title, title_of
 
 
-def upgrade(directory: Path) -> None:
-    """Bring a thread's directory to the current format; the old file is kept aside.
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """An old thread in the current format."""
 
-    Raises:
-        ThreadError: it is of an old format and cannot be read.
-    """
-    if (directory / JOURNAL).exists():
-        return
-    cache = directory / CACHE
-    try:
-        data = json.loads(cache.read_text("utf-8"))
-    except (OSError, ValueError):
-        return
-    schema = data.get("schema", 0) if isinstance(data, dict) else None
-    step = STEPS.get(schema) if isinstance(schema, int) else None
-    if step is None or not isinstance(data, dict):
-        return
-    keep_aside(cache)
-    try:
-        step(directory, data)
-    except (ValueError, OSError) as error:
-        (directory / JOURNAL).unlink(missing_ok=True)
-        raise ThreadError(f"{cache} is of an older format and cannot be read: {error}") from error
+    schema: int
+    """The version it had."""
+    records: tuple[Record, ...]
+    unreadable: int = 0
+    """Messages that are none, and were left out."""
 
 
-def _from_one_file(directory: Path, data: Mapping[str, Json]) -> None:
-    """Schema 0: `thread.json` alone, with the messages and the state in it."""
-    messages, state, created = data.get("messages"), data.get("state"), data.get("created")
-    if not isinstance(messages, list):
-        raise ValueError("it has no list of messages")
-    parsed = [message_from_json(item) for item in messages if isinstance(item, dict)]
+def upgrade(data: Json) -> Upgraded | None:
+    """Return what an old thread.json says; None if it is not of an old version."""
+    if not isinstance(data, Mapping):
+        return None
+    schema = data.get("schema", 0)
+    step = UPGRADES.get(schema) if isinstance(schema, int) else None
+    return None if step is None else step(data)
+
+
+def _from_0(data: JsonObject) -> Upgraded | None:
+    """Version 0 had no journal: all messages stood in thread.json."""
+    stored = data.get("messages")
+    if not isinstance(stored, Sequence) or isinstance(stored, str):
+        return None
+    read = [_message(item) for item in stored]
+    messages = tuple(message for message in read if message is not None)
+    at = _time(data.get("updated"))
     header = Header(
-        title=str(data.get("title", "")),
-        cwd=str(data.get("cwd", "")),
-        model=str(data.get("model", "")),
-        created=float(created) if isinstance(created, int | float) else 0.0,
+        clean_title(_text(data.get("title"))) or title_of(messages),
+        _text(data.get("cwd")),
+        _text(data.get("model")),
+        _text(data.get("mode")) or "ask",
+        _time(data.get("created")),
     )
-    journal = Journal(directory / JOURNAL)
-    journal.append("header", {"header": header.to_json()})
-    journal.append(
-        "commit",
-        {
-            "by": "restore",
-            "messages": [message_to_json(message) for message in parsed],
-            "update": state if isinstance(state, dict) else {},
-        },
-    )
+    state = data.get("state")
+    commit = CommitRecord(2, at, messages, state if isinstance(state, Mapping) else {})
+    return Upgraded(0, (HeaderRecord(1, at, header), commit), read.count(None))
 
 
-STEPS: Mapping[int, Callable[[Path, Mapping[str, Json]], None]] = {0: _from_one_file}
-"""The step that leads on from each older schema."""
+UPGRADES: Mapping[Json, Callable[[JsonObject], Upgraded | None]] = {
+    0: _from_0,
+}
+"""How each old version becomes the current one."""
+
+
+def _message(data: Json) -> Message | None:
+    if not isinstance(data, Mapping):
+        return None
+    try:
+        return repair_message(message_from_json(data))
+    except ValueError:
+        return None
+
+
+def _text(data: Json) -> str:
+    return data if isinstance(data, str) else ""
+
+
+def _time(data: Json) -> float:
+    try:
+        return check_time(data) if isinstance(data, int | float) else 0.0
+    except ValueError:
+        return 0.0

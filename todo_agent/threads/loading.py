@@ -1,0 +1,191 @@
+"""What is stored of a thread: read it, say what is wrong with it, and put that right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from todo_agent.agent.json import Json
+from todo_agent.threads.errors import ThreadError
+from todo_agent.threads.files import replace_file, set_aside
+from todo_agent.threads.folder import Folder
+from todo_agent.threads.journal import Reading, Replay, read, rewrite
+from todo_agent.threads.records import SCHEMA, CommitRecord, Header, HeaderRecord, Record, parse
+from todo_agent.threads.summary import PLAN, Summary, ThreadInfo, title_of
+from todo_agent.threads.upgrade import Upgraded, upgrade
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A thread as its two files tell it."""
+
+    reading: Reading
+    """The journal."""
+    json: bytes | None
+    """thread.json; None if there is none."""
+    summary: Summary | None
+    """What thread.json says, if it is of this version."""
+    old: Upgraded | None
+    """What thread.json says, if it is of an older version and the journal is empty."""
+    newer: bool
+    """A newer version of the program wrote here."""
+    added: tuple[Record, ...]
+    """What the journal lost and the rest still tells: the header, the plan."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Everything that is left of the thread."""
+        return (*self.reading.records, *(self.old.records if self.old else ()), *self.added)
+
+    @property
+    def lost(self) -> int:
+        """How many records were behind the journal's present end."""
+        return _lost(self.reading, self.summary)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is a thread.json, and neither it nor the journal says anything."""
+        known = self.summary is not None or self.old is not None or bool(self.reading.records)
+        return self.json is not None and not known
+
+    @property
+    def sound(self) -> bool:
+        """Whether the journal can stay as it is."""
+        reading = self.reading
+        broken = reading.damaged or reading.missing or reading.torn or reading.unfinished
+        return not (broken or self.old or self.added)
+
+
+def load(folder: Folder) -> Stored:
+    """Read a thread without changing anything.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    reading = read(folder.journal)
+    content = folder.summary.read_bytes() if folder.summary.exists() else None
+    data = _parsed(content)
+    summary = _summary(data)
+    old = None if reading.records else upgrade(data)
+    replay = Replay((*reading.records, *(old.records if old else ())))
+    return Stored(
+        reading,
+        content,
+        summary,
+        old,
+        newer=max(reading.schema, _schema(data)) > SCHEMA,
+        added=tuple(_added(replay, summary, lost=_lost(reading, summary))),
+    )
+
+
+def mend(folder: Folder, stored: Stored) -> tuple[Path, ...]:
+    """Make a claimed folder fit for the next commit; return where what was damaged is kept.
+
+    Raises:
+        OSError: it could not be done; nothing is lost.
+    """
+    if stored.sound and not stored.empty:
+        return ()
+    reading = stored.reading
+    kept: list[Path] = []
+    if reading.damaged or reading.missing:
+        kept.append(set_aside(folder.journal, folder.journal.read_bytes()))
+    elif reading.torn:
+        kept.append(set_aside(folder.journal, reading.torn))
+    if stored.json is not None and (stored.empty or stored.lost):
+        kept.append(set_aside(folder.summary, stored.json))
+    if stored.json is not None and stored.old:
+        backup = folder.summary.with_name(f"{folder.summary.name}.version-{stored.old.schema}")
+        replace_file(backup, stored.json, durable=True)
+        kept.append(backup)
+    rewrite(folder.journal, stored.records)
+    return tuple(kept)
+
+
+def faults(stored: Stored) -> tuple[str, ...]:
+    """Say what is wrong with a stored thread, in sentences."""
+    reading, found = stored.reading, []
+    if stored.newer:
+        found.append(
+            "A newer version of todo-agent wrote this thread. It is open for reading only, "
+            "and something of it may not be shown."
+        )
+    if reading.damaged or reading.missing:
+        found.append(
+            f"The journal is damaged: {_count(reading.damaged, 'line')} could not be read whole, "
+            f"{_count(reading.missing, 'change')} in between gone."
+        )
+    if reading.torn:
+        found.append("The last change was not written to its end, and is lost.")
+    if stored.lost:
+        found.append(
+            f"The end of the journal is gone, with {_count(stored.lost, 'change')}; "
+            "the plan is the newest one."
+        )
+    if stored.empty:
+        found.append("Both files of this thread are damaged; there was nothing left to read.")
+    if stored.old:
+        found.append(_upgraded(stored.old))
+    return tuple(found)
+
+
+def info(folder: Folder) -> ThreadInfo:
+    """Return what a list shows of a thread, of its thread.json alone."""
+    try:
+        folder.refuse_links()
+        data = _parsed(folder.summary.read_bytes())
+    except (OSError, ThreadError):
+        data = None
+    old = upgrade(data)
+    summary = Summary.of(folder.id, Replay(old.records)) if old else _summary(data)
+    if summary is None:
+        return ThreadInfo(folder.id, updated=folder.path.lstat().st_mtime, damaged=True)
+    return ThreadInfo.of(folder.id, summary)
+
+
+def _added(replay: Replay, summary: Summary | None, *, lost: int) -> list[Record]:
+    added: list[Record] = []
+    if replay.header == Header():
+        told = Header(title=title_of(replay.messages), created=replay.updated)
+        header = told if summary is None else summary.header
+        added.append(HeaderRecord(replay.seq + 1, replay.updated, header))
+    plan = None if summary is None or not lost else summary.state.get(PLAN)
+    if plan is not None and plan != replay.values.get(PLAN):
+        seq = replay.seq + len(added) + 1
+        added.append(CommitRecord(seq, replay.updated, update={PLAN: plan}, by="restore"))
+    return added
+
+
+def _lost(reading: Reading, summary: Summary | None) -> int:
+    return 0 if summary is None else max(0, summary.seq - reading.seq)
+
+
+def _parsed(content: bytes | None) -> Json:
+    if content is None:
+        return None
+    try:
+        return parse(content)
+    except ValueError:
+        return None
+
+
+def _summary(data: Json) -> Summary | None:
+    try:
+        return Summary.from_json(data)
+    except ValueError:
+        return None
+
+
+def _schema(data: Json) -> int:
+    schema = data.get("schema") if isinstance(data, Mapping) else None
+    return schema if isinstance(schema, int) else SCHEMA
+
+
+def _upgraded(old: Upgraded) -> str:
+    left_out = f", without {_count(old.unreadable, 'unreadable message')}" if old.unreadable else ""
+    return f"This thread was stored by an older version and is taken over{left_out}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
