@@ -15,6 +15,7 @@ from todo_agent.agent.events import (
     MessageAdded,
     RunFinished,
     RunStarted,
+    SteeringQueued,
     StepStarted,
     ToolFinished,
     Warned,
@@ -218,6 +219,8 @@ class Agent:
                 "go on under this one. Send a new message to continue the conversation.",
                 kind="structure",
             )
+        for item in run.stack.middleware:
+            await guarded(item, item.on_resume, run)
         run.tools = run.stack.tools()
         run.step = suspension.step
         run.answers[suspension.asked_by] = answer
@@ -384,6 +387,8 @@ async def _deliver_steering(run: Run) -> bool:
     messages = run.control.take()
     if messages:
         await run.commit(Commit(messages, by="user"))
+    if any(not message.synthetic for message in messages):
+        run.emit(SteeringQueued(()))
     return bool(messages)
 
 

@@ -159,6 +159,9 @@ class Middleware:
         """See an input before anything else does; pass it on, changed or not, or block it."""
         return Proceed(message)
 
+    async def on_resume(self, ctx: RunContext) -> None:
+        """Take up a suspended run, which has no `before_agent` of its own."""
+
     async def before_turn(self, ctx: RunContext) -> None:
         """Open a step, before its sections and its request are made."""
 

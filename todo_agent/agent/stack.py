@@ -63,7 +63,8 @@ class Stack:
             for key in item.writes:
                 if keys.setdefault(key.name, key) is not key:
                     raise StackError(f"two different state keys are named {key.name!r}")
-        self.tools()
+        self.fingerprint = self._structure()
+        """A short text that differs for two stacks of different structure (S0-61)."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -74,18 +75,6 @@ class Stack:
     def locks(self) -> frozenset[str]:
         """The names of all locks its tools take for themselves (S0-60)."""
         return frozenset().union(*(own.tool.locks.exclusive for own in self.tools().values()))
-
-    @property
-    def fingerprint(self) -> str:
-        """A short text that differs for two stacks of different structure (S0-61)."""
-        parts = [
-            f"{name_of(item)}/{type(item).__qualname__}/{item.fingerprint}"
-            for item in self.middleware
-        ]
-        parts += [f"tool {name}" for name in sorted(self.tools())]
-        parts += [f"key {name}" for name in sorted(self.keys)]
-        parts += [f"lock {name}" for name in sorted(self.locks)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def tools(self) -> dict[str, OwnedTool]:
         """Return all tools by name, as they are now.
@@ -99,6 +88,16 @@ class Stack:
             owned += [OwnedTool(tool, name_of(item), keys) for tool in item.tools]
         _refuse_twice("tool", [own.tool.name for own in owned])
         return {own.tool.name: own for own in owned}
+
+    def _structure(self) -> str:
+        parts = [
+            f"{name_of(item)}/{type(item).__qualname__}/{item.fingerprint}"
+            for item in self.middleware
+        ]
+        parts += [f"tool {name}" for name in sorted(self.tools())]
+        parts += [f"key {name}" for name in sorted(self.keys)]
+        parts += [f"lock {name}" for name in sorted(self.locks)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def name_of(middleware: Middleware) -> str:
