@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from todo_agent.agent.modes import Mode
 
@@ -127,9 +127,13 @@ class Config:
     ascii: bool | None = setting("ui.ascii", yes_or_no, default=None)
     animate: bool = setting("ui.animate", yes_or_no, default=True)
     plan_visible: bool = setting("ui.plan", yes_or_no, default=True)
-    plan_side: str = setting("ui.plan_side", one_of("right", "left"), default="right")
+    plan_side: Literal["right", "left"] = setting(
+        "ui.plan_side", one_of("right", "left"), default="right"
+    )
     plan_width: int = setting("ui.plan_width", whole(20, 120), default=38)
-    notify: str = setting("ui.notify", one_of("off", "bell", "desktop"), default="off")
+    notify: Literal["off", "bell", "desktop"] = setting(
+        "ui.notify", one_of("off", "bell", "desktop"), default="off"
+    )
     restrictions: Restrictions = field(default_factory=Restrictions)
     """What a project's file adds."""
     notices: tuple[str, ...] = ()

@@ -1,0 +1,237 @@
+"""Puts a session together: provider, tools, stack, store. The only file that knows them all."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from todo_agent.agent.conversation import Conversation
+from todo_agent.agent.loop import Agent
+from todo_agent.agent.middleware import Middleware
+from todo_agent.agent.provider import Provider
+from todo_agent.errors import ConfigError
+from todo_agent.middleware.budget import Budget
+from todo_agent.middleware.permissions import Permissions
+from todo_agent.middleware.repairs import Repairs
+from todo_agent.middleware.retries import Retries
+from todo_agent.middleware.rules import Decision, Rule, RuleError
+from todo_agent.paths import Paths
+from todo_agent.plan.middleware import TodoListMiddleware, TodoMiddleware
+from todo_agent.providers.late import LateProvider, MissingProvider
+from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, known_models
+from todo_agent.providers.scripted import ScriptedProvider
+from todo_agent.session import Parts, Session
+from todo_agent.settings import Config
+from todo_agent.threads.store import ThreadStore
+from todo_agent.threads.summary import ThreadInfo
+from todo_agent.threads.thread import Thread
+from todo_agent.tools.coding import coding_tools
+from todo_agent.tools.shell import shell_tool
+from todo_agent.tools.walker import walk
+from todo_agent.tools.workspace import Workspace
+
+NO_KEY = (
+    "There is no API key. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or write "
+    'api_key = "..." into the configuration file, and start again.'
+)
+DEMO_MODEL = "scripted"
+MAX_FILES = 50_000
+"""The most files that `@` completes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the program was started, and how."""
+
+    cwd: Path
+    environ: Mapping[str, str]
+    extra_dirs: tuple[Path, ...] = ()
+    demo: bool = False
+
+
+class Workshop:
+    """Opens sessions (see `Workbench`).
+
+    Raises:
+        ConfigError: a permission rule cannot be understood.
+    """
+
+    def __init__(self, config: Config, paths: Paths, place: Place) -> None:
+        self._config = config
+        self._paths = paths
+        self._place = place
+        self._store = ThreadStore(paths.threads_dir)
+        self._provider = _provider(config, place)
+        self._demo_dir = _demo_workspace() if place.demo else None
+        self._rules = (
+            *_rules(Decision.ALLOW, config.allow),
+            *_rules(Decision.ASK, config.ask),
+            *_rules(Decision.DENY, config.deny),
+        )
+        self._restrictions = (
+            *_rules(Decision.ASK, config.restrictions.ask),
+            *_rules(Decision.DENY, config.restrictions.deny),
+        )
+
+    @property
+    def cwd(self) -> Path:
+        """Where new threads work."""
+        return self._demo_dir or self._place.cwd
+
+    async def open(self, thread: str | None) -> Session:
+        """Open a thread by id or unique prefix, or begin a new one.
+
+        Raises:
+            ThreadError: it is unknown, ambiguous, in use or damaged beyond reading.
+        """
+        model = DEMO_MODEL if self._place.demo else self._config.model or DEFAULT_MODEL
+        if thread is None:
+            new = self._store.create(self.cwd, model=model, mode=self._config.mode)
+            return await self._session(new, model)
+        opened = await asyncio.to_thread(self._store.open, thread)
+        return await self._session(opened, self._config.model or opened.model or model)
+
+    async def fork(self, thread: str) -> Session:
+        """Open a copy of a thread.
+
+        Raises:
+            ThreadError: it is unknown or damaged.
+        """
+        copy = await asyncio.to_thread(self._store.fork, thread)
+        return await self._session(copy, self._config.model or copy.model or DEFAULT_MODEL)
+
+    def threads(self) -> Sequence[ThreadInfo]:
+        """Return all threads, newest first. Reads the disk."""
+        return self._store.list()
+
+    def newest(self) -> str | None:
+        """Return the id of this directory's newest thread. Reads the disk."""
+        info = self._store.newest(self.cwd)
+        return None if info is None else info.id
+
+    def files(self) -> Sequence[str]:
+        """Return the workspace's files, relative to it, without ignored ones. Reads the disk."""
+        return [path for path, _ in zip(walk(self.cwd), range(MAX_FILES), strict=False)]
+
+    async def warm_up(self) -> None:
+        """Load what the first model call needs."""
+        if isinstance(self._provider, LateProvider):
+            await self._provider.ready()
+
+    async def _session(self, thread: Thread, model: str) -> Session:
+        config, conversation = self._config, thread.conversation
+        cwd, notices = _working_directory(thread, self.cwd)
+        workspace = Workspace(cwd, self._place.extra_dirs, confined=False)
+        tools = coding_tools(workspace, environ=self._place.environ)
+        permissions = Permissions(
+            config.mode,
+            self._rules,
+            workspace=workspace,
+            restrictions=self._restrictions,
+            protected=self._paths.own_dirs,
+        )
+        plan = _plan(config, conversation)
+        stack: list[Middleware] = [
+            permissions,
+            plan,
+            Retries(),
+            Repairs(),
+            Budget(cost, max_usd=config.max_cost),
+        ]
+        agent = Agent(
+            self._provider,
+            model=model,
+            tools=tools,
+            middleware=stack,
+            system=_system(cwd),
+            max_tokens=config.max_tokens,
+            max_steps=config.max_turns,
+            max_prompt_section_tokens=config.max_prompt_section_tokens,
+        )
+        changed = () if thread.read_only else await plan.take_over(conversation)
+        parts = Parts(
+            agent=agent,
+            thread=thread,
+            cwd=cwd,
+            permissions=permissions,
+            plan_owner=plan,
+            shell=shell_tool(workspace, environ=self._place.environ),
+            models=known_models(),
+            context_window=context_window,
+            scripted=self._place.demo,
+            notices=(*config.notices, *notices, *changed),
+        )
+        return Session(parts)
+
+
+def has_key(config: Config) -> bool:
+    """Return whether a model can be asked."""
+    return bool(config.api_key or config.auth_token)
+
+
+def _provider(config: Config, place: Place) -> Provider:
+    if place.demo:
+        return ScriptedProvider.load(files("todo_agent.demo") / "script.json")
+    if not has_key(config):
+        return MissingProvider(NO_KEY)
+
+    def build() -> Provider:
+        module = importlib.import_module("todo_agent.providers.anthropic")
+        provider: Provider = module.AnthropicProvider(
+            api_key=config.api_key or None,
+            auth_token=None if config.api_key else config.auth_token,
+            base_url=config.base_url or None,
+            effort=config.effort,
+        )
+        return provider
+
+    return LateProvider(build)
+
+
+def _plan(config: Config, conversation: Conversation) -> TodoMiddleware | TodoListMiddleware:
+    match config.discipline:
+        case "free":
+            return TodoMiddleware(config.max_todos, config.max_todo_chars)
+        case _:
+            return TodoListMiddleware(
+                extra_ref=lambda: conversation.extra,
+                stale_threshold=config.stale_threshold,
+                stale_interval=config.stale_interval,
+                questions_end_turns=True,
+            )
+
+
+def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:
+    try:
+        return [Rule.parse(decision, text) for text in texts]
+    except RuleError as error:
+        raise ConfigError(f"permissions.{decision.name.lower()}: {error}") from error
+
+
+def _working_directory(thread: Thread, fallback: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return where a thread's tools work: where it was begun, if that still exists."""
+    cwd = Path(thread.cwd)
+    if cwd.is_dir():
+        return cwd, ()
+    return fallback, (f"{cwd} is gone; the tools work in {fallback} now.",)
+
+
+def _system(cwd: Path) -> str:
+    text = files("todo_agent").joinpath("system.md").read_text("utf-8")
+    return f"{text}\n# Here\n- Directory: {cwd}\n- Date: {time.strftime('%Y-%m-%d')}\n"
+
+
+def _demo_workspace() -> Path:
+    """Copy the demo's project into a fresh temporary directory."""
+    target = Path(tempfile.mkdtemp(prefix="todo-agent-demo-")) / "basket"
+    with as_file(files("todo_agent.demo") / "project") as project:
+        shutil.copytree(project, target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "check").chmod(0o755)
+    return target

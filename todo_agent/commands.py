@@ -1,0 +1,167 @@
+"""The commands beside the conversation: threads, plan, config, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NoReturn
+
+from todo_agent import config as configuration
+from todo_agent.doctor import examine
+from todo_agent.errors import ConfigError
+from todo_agent.exit_codes import ExitCode
+from todo_agent.paths import Paths, project_config
+from todo_agent.plan.keys import plan_from_json, plan_to_json
+from todo_agent.plan.plan import Plan, Status
+from todo_agent.settings import SETTINGS, Config
+from todo_agent.text import plain
+from todo_agent.threads.export import to_json, to_markdown
+from todo_agent.threads.store import OpenMode, ThreadInfo, ThreadStore
+
+MARKS = {Status.DONE: "x", Status.ACTIVE: ">", Status.PENDING: " "}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; return the exit code.
+
+    Raises:
+        TodoAgentError: it cannot be done.
+    """
+    options = _parser().parse_args(arguments)
+    paths = Paths.find(os.environ)
+    match options.command:
+        case "threads":
+            return _threads(options, ThreadStore(paths.threads_dir))
+        case "plan":
+            return _plan(options, ThreadStore(paths.threads_dir))
+        case "config":
+            return _config(options, paths)
+        case _:
+            report, healthy = examine(paths, os.environ)
+            sys.stdout.write(report)
+            return ExitCode.ANSWERED if healthy else ExitCode.FAILED
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. Try: {self.prog} --help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="todo-agent", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    threads = commands.add_parser("threads", help="list, show, export, rename or remove threads")
+    actions = threads.add_subparsers(dest="action", parser_class=_Parser)
+    actions.add_parser("list", help="all threads, newest first")
+    show = actions.add_parser("show", help="a thread as Markdown")
+    export = actions.add_parser("export", help="a thread with its plan")
+    export.add_argument("--format", choices=("md", "json"), default="md")
+    rename = actions.add_parser("rename", help="give a thread another title")
+    remove = actions.add_parser("rm", help="remove a thread for good")
+    for action in (show, export, rename, remove):
+        action.add_argument("thread", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    plan = commands.add_parser("plan", help="a thread's plan")
+    plan.add_argument("thread", metavar="ID")
+    plan.add_argument("--format", choices=("md", "json"), default="md")
+    config = commands.add_parser("config", help="see or change the configuration")
+    settings = config.add_subparsers(dest="action", parser_class=_Parser)
+    settings.add_parser("path", help="where the file is")
+    settings.add_parser("show", help="every setting with its value")
+    settings.add_parser("init", help="write a file with every setting commented out")
+    settings.add_parser("get", help="one value").add_argument("key", metavar="KEY")
+    settings.add_parser("set", help="store one value").add_argument(
+        "assignment", metavar="KEY=VALUE"
+    )
+    commands.add_parser("doctor", help="check what the program needs")
+    return parser
+
+
+def _threads(options: argparse.Namespace, store: ThreadStore) -> int:
+    match options.action:
+        case "show" | "export":
+            sys.stdout.write(_exported(options, store))
+        case "rename":
+            store.rename(options.thread, options.title)
+        case "rm":
+            store.remove(options.thread)
+        case _:
+            for info in store.list():
+                sys.stdout.write(_row(info) + "\n")
+    return ExitCode.ANSWERED
+
+
+def _exported(options: argparse.Namespace, store: ThreadStore) -> str:
+    thread = store.open(options.thread, mode=OpenMode.READ_ONLY)
+    try:
+        plan = plan_from_json(thread.conversation.state.to_json().get("plan"))
+        rows = [(todo.status.value, todo.content) for todo in plan]
+        as_json = getattr(options, "format", "md") == "json"
+        return (to_json if as_json else to_markdown)(thread, rows)
+    finally:
+        thread.close()
+
+
+def _row(info: ThreadInfo) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.updated))
+    progress = f"{info.done}/{info.total}" if info.total else ""
+    state = "damaged" if info.damaged else progress
+    return f"{info.id}  {when}  {state:>7}  {plain(info.title) or '(no title)'}  {plain(info.cwd)}"
+
+
+def _plan(options: argparse.Namespace, store: ThreadStore) -> int:
+    thread = store.open(options.thread, mode=OpenMode.READ_ONLY)
+    plan = plan_from_json(thread.conversation.state.to_json().get("plan"))
+    thread.close()
+    if options.format == "json":
+        sys.stdout.write(json.dumps(plan_to_json(plan), ensure_ascii=False, indent=2) + "\n")
+    else:
+        sys.stdout.write(_as_markdown(plan))
+    return ExitCode.ANSWERED
+
+
+def _as_markdown(plan: Plan) -> str:
+    lines = (f"- [{MARKS[t.status]}] {plain(t.content).replace(chr(10), ' ')}\n" for t in plan)
+    return "".join(lines) or "There is no plan.\n"
+
+
+def _config(options: argparse.Namespace, paths: Paths) -> int:
+    match options.action:
+        case "path":
+            sys.stdout.write(f"{paths.config_file}\n")
+        case "init":
+            if paths.config_file.exists():
+                raise ConfigError(f"{paths.config_file} exists already; it stays as it is.")
+            configuration.write(paths.config_file, example())
+            sys.stdout.write(f"Written: {paths.config_file}\n")
+        case "set":
+            configuration.save(paths.config_file, options.assignment)
+        case "get":
+            sys.stdout.write(_value(_load(paths), options.key) + "\n")
+        case _:
+            config = _load(paths)
+            for key in SETTINGS:
+                sys.stdout.write(f"{key} = {_value(config, key)}\n")
+            project = project_config(Path.cwd())
+            if project.is_file():
+                sys.stdout.write(f"# {project} may restrict this further\n")
+    return ExitCode.ANSWERED
+
+
+def _load(paths: Paths) -> Config:
+    return configuration.load(paths.config_file, required=False, environ=os.environ, options={})
+
+
+def _value(config: Config, key: str) -> str:
+    return configuration.shown(key, configuration.get(config, key))
+
+
+def example() -> str:
+    """Return the example configuration: every setting, commented out."""
+    return files("todo_agent").joinpath("config.example.toml").read_text("utf-8")

@@ -1,0 +1,408 @@
+"""A live thread: the one door through which front ends talk to the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, assert_never
+from uuid import uuid4
+
+from todo_agent.agent.control import Control
+from todo_agent.agent.conversation import Commit, Conversation
+from todo_agent.agent.events import (
+    Event,
+    MessageAdded,
+    StateChanged,
+    SteeringQueued,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    Warned,
+)
+from todo_agent.agent.loop import Agent
+from todo_agent.agent.messages import Message, Text, ToolResult, user
+from todo_agent.agent.modes import Mode
+from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
+from todo_agent.agent.provider import Usage
+from todo_agent.agent.tools import (
+    Error,
+    Fatal,
+    NeedsApproval,
+    Outcome,
+    Success,
+    Tool,
+    ToolCall,
+    ToolContext,
+)
+from todo_agent.errors import TodoAgentError
+from todo_agent.event_stream import EventStream
+from todo_agent.middleware.budget import COST
+from todo_agent.middleware.permissions import Permissions
+from todo_agent.plan.keys import PLAN
+from todo_agent.plan.discipline import Discipline
+from todo_agent.plan.plan import Plan
+from todo_agent.saving import Saving
+from todo_agent.threads.store import Thread, ThreadInfo
+
+CONTINUE = "Continue with the open todos."
+READ_ONLY = "This thread is open for reading only. Fork it to go on in a copy."
+
+
+class PlanOwner(Protocol):
+    """The middleware or extension that holds the plan."""
+
+    discipline: Discipline
+
+    async def user_edit(self, conversation: Conversation, plan: Plan) -> str | None:
+        """Commit a plan that a person made; return None, or why it cannot be."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a session is made of."""
+
+    agent: Agent
+    thread: Thread
+    cwd: Path
+    """Where the tools work."""
+    permissions: Permissions
+    plan_owner: PlanOwner
+    shell: Tool
+    """Runs the person's own commands."""
+    models: tuple[str, ...]
+    context_window: Callable[[str], int]
+    scripted: bool = False
+    notices: tuple[str, ...] = ()
+
+
+class Workbench(Protocol):
+    """Opens sessions for a front end."""
+
+    async def open(self, thread: str | None) -> Session:
+        """Open a thread by id or unique prefix, or begin a new one.
+
+        Raises:
+            TodoAgentError: it cannot be opened.
+        """
+        ...
+
+    def threads(self) -> Sequence[ThreadInfo]:
+        """Return all threads, newest first. Reads the disk."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Load what the first model call needs."""
+        ...
+
+
+class Session:
+    """One thread with its agent.
+
+    Everything a person does goes through here; everything that happens comes out of
+    `events`, in order, after it is on disk.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._thread = parts.thread
+        self._agent = parts.agent
+        self._conversation = parts.thread.conversation
+        self._events = EventStream()
+        self._control = Control()
+        self._run: asyncio.Task[RunEnd] | None = None
+        self._commands: set[asyncio.Task[None]] = set()
+        self._waiting: dict[str, tuple[Question, asyncio.Future[Answer]]] = {}
+        self._saving = Saving(self._conversation.record, self._saving_changed)
+        if not parts.thread.read_only:
+            self._conversation.record = self._saving
+        self.last_end: RunEnd | None = None
+        """How the last run ended."""
+
+    @property
+    def id(self) -> str:
+        """The thread's id."""
+        return self._thread.id
+
+    @property
+    def title(self) -> str:
+        """The thread's title; empty before the first message."""
+        return self._thread.title
+
+    @property
+    def cwd(self) -> Path:
+        """The directory the tools work in."""
+        return self._parts.cwd
+
+    @property
+    def model(self) -> str:
+        """The model that is asked at the next step."""
+        return self._agent.model
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models to choose from."""
+        return self._parts.models
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self._parts.permissions.mode
+
+    @property
+    def discipline(self) -> str:
+        """The name of the plan's discipline."""
+        return self._parts.plan_owner.discipline.name
+
+    @property
+    def plan(self) -> Plan:
+        """The committed plan."""
+        return self._conversation.state[PLAN]
+
+    @property
+    def plan_interrupted(self) -> bool:
+        """Whether a todo is in progress that nobody works on."""
+        return not self.running and self.plan.active is not None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The committed conversation."""
+        return self._conversation.messages
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the whole thread."""
+        return self._conversation.usage
+
+    @property
+    def context_tokens(self) -> int:
+        """How full the context was at the last call."""
+        return self._conversation.context_tokens
+
+    @property
+    def context_window(self) -> int:
+        """How much the model's context holds, in tokens."""
+        return self._parts.context_window(self.model)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the thread has cost; None where the price of a call is not known."""
+        cost = self._conversation.state[COST]
+        return None if cost.unpriced_calls else cost.usd
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent works."""
+        return self._run is not None and not self._run.done()
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        """The texts that wait for the next step."""
+        return tuple(message.text for message in self._control.waiting)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be sent."""
+        return self._thread.read_only
+
+    @property
+    def unsaved_reason(self) -> str:
+        """Why the last changes are not on disk; empty when all are."""
+        return self._saving.problem
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the model is a script."""
+        return self._parts.scripted
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What to tell the person at the opening."""
+        return (*self._thread.notices, *self._parts.notices)
+
+    def events(self) -> AsyncIterator[Event]:
+        """Return everything that happens, for one reader, until the session is closed."""
+        return self._events.read()
+
+    def send(self, text: str) -> None:
+        """Start a run with a message, or queue it for the next step of the one that runs.
+
+        Raises:
+            TodoAgentError: the thread is read-only, or the text is blank.
+        """
+        self._refuse_read_only()
+        if not text.strip():
+            raise TodoAgentError("There is nothing to send.")
+        if self.running:
+            self._control.steer(user(text))
+            self._show_queue()
+            return
+        self._start(user(text))
+
+    def retry(self) -> None:
+        """Go on after a failed or interrupted run, or with the open todos.
+
+        Raises:
+            TodoAgentError: the thread is read-only or the agent works already.
+        """
+        self._refuse_read_only()
+        if self.running:
+            raise TodoAgentError("The agent is still working.")
+        answered = not self.messages or self.messages[-1].role == "assistant"
+        self._start(user(CONTINUE) if answered else None)
+
+    def unqueue(self) -> str | None:
+        """Take back the newest text that waits."""
+        message = self._control.unqueue()
+        self._show_queue()
+        return None if message is None else message.text
+
+    async def interrupt(self) -> None:
+        """Stop the run and the person's own commands; return when they have ended."""
+        self._control.interrupt()
+        tasks = [task for task in (self._run, *self._commands) if task and not task.done()]
+        for task in tasks:
+            if task is not self._run:
+                task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def finished(self) -> RunEnd | None:
+        """Wait for the run, and those that follow from queued texts; return how the last ended."""
+        while self._run is not None and not self._run.done():
+            await asyncio.wait([self._run])
+        return self.last_end
+
+    def answer(self, question_id: str, answer: Answer) -> None:
+        """Answer a question; one that is closed already is ignored."""
+        question, future = self._waiting.get(question_id, (None, None))
+        if question is None or future is None or future.done():
+            return
+        if answer.always and question.rule:
+            self._parts.permissions.allow(question.rule)
+        future.set_result(answer)
+
+    async def edit_plan(self, plan: Plan) -> str | None:
+        """Make a person's plan the plan; return why not, or None."""
+        if self.read_only:
+            return READ_ONLY
+        before = self._conversation.state
+        refused = await self._parts.plan_owner.user_edit(self._conversation, plan)
+        after = self._conversation.state
+        if after is not before:
+            self._events.put(StateChanged(after, frozenset({PLAN.name}), by="user"))
+        return refused
+
+    def run_command(self, command: str) -> None:
+        """Run a person's own command; the model reads its output with the next message.
+
+        Raises:
+            TodoAgentError: the thread is read-only.
+        """
+        self._refuse_read_only()
+        task = asyncio.ensure_future(self._own_command(command))
+        self._commands.add(task)
+        task.add_done_callback(self._commands.discard)
+
+    def set_model(self, name: str) -> None:
+        """Ask another model from the next step on."""
+        self._agent.model = name
+        self._thread.set_model(name)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode, at once."""
+        self._parts.permissions.mode = mode
+        self._thread.set_mode(mode)
+
+    def rename(self, title: str) -> None:
+        """Give the thread another title."""
+        self._thread.rename(title)
+
+    async def close(self) -> None:
+        """Stop what runs, save what waits, and give the thread free."""
+        await self.interrupt()
+        await self._saving.retry()
+        self._thread.close()
+        self._events.close()
+
+    def _start(self, message: Message | None) -> None:
+        waiting = self._control.waiting
+        self._control = Control()
+        for queued in waiting:
+            self._control.steer(queued)
+        self._run = asyncio.ensure_future(self._drive(message))
+
+    async def _drive(self, message: Message | None) -> RunEnd:
+        end = await self._agent.run(
+            message,
+            self._emit,
+            conversation=self._conversation,
+            control=self._control,
+            ask=self._ask,
+        )
+        self.last_end = end
+        if not self._control.waiting or not isinstance(end, Answered):
+            return end
+        first, *rest = self._control.take()
+        for message in rest:
+            self._control.steer(message)
+        return await self._drive(first)
+
+    def _emit(self, event: Event) -> None:
+        self._events.put(event)
+        if isinstance(event, MessageAdded) and event.message.role == "user":
+            self._show_queue()
+
+    def _show_queue(self) -> None:
+        self._events.put(SteeringQueued(self.queued))
+
+    async def _ask(self, question: Question) -> Answer:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[question.id] = (question, future)
+        try:
+            return await future
+        finally:
+            del self._waiting[question.id]
+
+    async def _own_command(self, command: str) -> None:
+        call = ToolCall(f"user-{uuid4().hex[:8]}", self._parts.shell.name, {"command": command})
+        self._events.put(ToolStarted(call.id, call.name, command, call.args))
+        context = ToolContext(
+            conversation_id=self.id,
+            state=self._conversation.state,
+            approved=True,
+            output=lambda text: self._events.put(ToolOutput(call.id, text)),
+        )
+        outcome = await self._parts.shell.run(call, context)
+        result = _result(call, outcome)
+        self._events.put(ToolFinished(call.id, call.name, result, seconds=0.0))
+        told = user(f"I ran `{command}` myself:\n{result.text}", synthetic=True)
+        if self.running:
+            self._control.steer(told)
+        else:
+            await self._conversation.commit(Commit((told,), by="user"))
+
+    def _saving_changed(self, problem: str) -> None:
+        if problem:
+            self._events.put(Warned(f"Not saved: {problem}. Trying again.", code="unsaved"))
+        else:
+            self._events.put(Warned("Everything is saved again.", code="saved"))
+
+    def _refuse_read_only(self) -> None:
+        if self.read_only:
+            raise TodoAgentError(READ_ONLY)
+
+
+def _result(call: ToolCall, outcome: Outcome) -> ToolResult:
+    match outcome:
+        case Success(content=content, display=display):
+            blocks = (Text(content),) if isinstance(content, str) else content
+            return ToolResult(call.id, blocks, display=display)
+        case Error(message=message, display=display):
+            return ToolResult(call.id, (Text(message),), is_error=True, display=display)
+        case NeedsApproval() | Fatal():
+            raise TypeError(f"a person's own command cannot end as {outcome!r}")
+        case _:
+            assert_never(outcome)
