@@ -43,7 +43,7 @@ class Command:
     assigned: tuple[str, ...] = ()
     """Names of variables set for it alone."""
     repeated: bool = False
-    """It stands in a loop or a function."""
+    """It stands in a loop."""
     certain: bool = False
     """It runs in the shell itself, whatever happens before it."""
 
@@ -100,11 +100,20 @@ def parse(script: str) -> tuple[Part, ...]:
         return (Unclear("it is too long to be judged"),)
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f]|[^\S \t\n]", script):
         return (Unclear("it contains control characters or unusual white space"),)
+    # The shell joins continued lines first, but not in comments and some quotes; the grammar
+    # is not always of its opinion. So both readings count.
+    joined = re.sub(r"(?<!\\)((?:\\\\)*)\\\n", r"\1", script)
+    return _parsed(script) if joined == script else (*_parsed(script), *_parsed(joined))
+
+
+def _parsed(script: str) -> tuple[Part, ...]:
     source = script.encode("utf-8", "replace")
     root = _parser().parse(source).root_node
     try:
         parts = tuple(_parts(root, repeated=False))
-        whole = not root.has_error and not _passed_over(root, source)
+        whole = (
+            not root.has_error and not _passed_over(root, source) and _heredocs_end(root, source)
+        )
     except RecursionError:
         return (Unclear("it is nested too deeply"),)
     return parts if whole else (Unclear("it is not fully understood"), *parts)
@@ -132,7 +141,7 @@ _RESERVED = word_set(
     "if then elif else fi for while until do done case esac in function select { } !"
 )
 """Where the grammar takes one of these for a command, it has lost its way."""
-_LOOPS = frozenset({"while_statement", "for_statement", "function_definition"})
+_LOOPS = frozenset({"while_statement", "for_statement"})
 _ARITHMETIC_TESTS = frozenset({"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
@@ -150,6 +159,10 @@ def _parts(node: Node, *, repeated: bool) -> Iterator[Part]:
             yield Assignment(_text(variable) if (variable := _child(node, "variable_name")) else "")
         case "word" if re.search(r"[\s;&|<>()]", re.sub(r"\\.", "", _text(node), flags=re.DOTALL)):
             yield Unclear(f"{_text(node)!r} is more than one word")
+        case "command_substitution" if _text(node).startswith("`") and "\\" in _text(node):
+            yield Unclear("it has backslashes within backticks")
+        case "heredoc_redirect" if _expands(node):
+            yield Unclear("its here-document runs or reads something")
         case "expansion" if not re.fullmatch(r"\$\{\w+\}", _text(node)):
             yield Unclear(f"{_text(node)} does more than read a variable")
         case "compound_statement" if _text(node).startswith("(("):
@@ -265,6 +278,34 @@ def _passed_over(root: Node, source: bytes) -> bool:
             return True
         position = max(position, leaf.end_byte)
     return bool(source[position:].replace(b"\\\n", b"").strip())
+
+
+def _expands(heredoc: Node) -> bool:
+    """Return whether the shell fills in more than plain variables in a here-document."""
+    start = _child(heredoc, "heredoc_start")
+    quoted = start is not None and re.search(r"[\\'\"]", _text(start))
+    return not quoted and re.search(r"`|\$[({\[]", _text(heredoc)) is not None
+
+
+def _heredocs_end(root: Node, source: bytes) -> bool:
+    """Return whether a here-document, if there is one, ends where the shell ends it."""
+    heredocs = [node for node in _all(root) if node.type == "heredoc_redirect"]
+    if not heredocs:
+        return True
+    start, end = _child(heredocs[0], "heredoc_start"), _child(heredocs[0], "heredoc_end")
+    if len(heredocs) > 1 or start is None or end is None or b"\\\n" in source:
+        return False
+    mark = re.sub(r"[\\'\"]", "", _text(start)).encode()
+    tabs = b"\t*" if _text(heredocs[0]).startswith("<<-") else b""
+    body = source.find(b"\n", start.end_byte) + 1
+    found = re.compile(b"^" + tabs + re.escape(mark) + b"$", re.MULTILINE).search(source, body)
+    return found is not None and found.end() == end.end_byte
+
+
+def _all(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _all(child)
 
 
 def _leaves(node: Node) -> Iterator[Node]:

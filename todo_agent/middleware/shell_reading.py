@@ -55,7 +55,7 @@ _READERS: dict[str, _Reader] = {
         long=word_set("raw-output compact-output slurp null-input exit-status sort-keys tab"),
         pattern_first=True,
     ),
-    "file": _Reader(flags="bhiklLNprsz0", long=word_set("brief mime mime-type mime-encoding")),
+    "file": _Reader(flags="bhiklLNprs0", long=word_set("brief mime mime-type mime-encoding")),
     "date": _Reader(
         flags="uR",
         values="dI",

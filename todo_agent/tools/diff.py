@@ -41,14 +41,22 @@ def _lines(text: str) -> list[str]:
 def _changes(before: Sequence[str], after: Sequence[str]) -> list[_Op]:
     """Compare what lies between the lines that both have at their beginning and their end."""
     limit = min(len(before), len(after))
-    head = next((i for i in range(limit) if before[i] != after[i]), limit)
-    rest = limit - head
-    tail = next((i for i in range(rest) if before[-1 - i] != after[-1 - i]), rest)
+    head = _alike(before, after, limit)
+    tail = _alike(before[::-1], after[::-1], limit - head)
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if len(old) * len(new) > MAX_COMPARED_PAIRS:
         return [("replace", head, head + len(old), head, head + len(new))]
     opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in opcodes]
+
+
+def _alike(before: Sequence[str], after: Sequence[str], limit: int) -> int:
+    """Return how many lines at the beginning are the same, `limit` at most."""
+    same = 0
+    for size in (65_536, 256, 1):
+        while same + size <= limit and before[same : same + size] == after[same : same + size]:
+            same += size
+    return same
 
 
 def _hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[_Op]) -> Iterator[str]:
