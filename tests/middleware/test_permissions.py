@@ -226,13 +226,25 @@ def test_the_worst_of_several_resources_counts(workspace):
     assert permissions.judge([outside, Resource("invoke", "x")]).decision is Decision.DENY
 
 
+def test_searches_ask_where_some_files_are_hidden(workspace):
+    permissions = permissions_in(Mode.ASK, workspace, "deny read **/.env")
+    commands = ["rg KEY", "grep -rn KEY .", "git grep KEY", "git show HEAD:.env", "cat .env"]
+    assert decisions(permissions, *(f"run {command}" for command in commands)) == [
+        "ask", "ask", "ask", "ask", "deny",
+    ]  # fmt: skip
+    assert decisions(permissions, "run grep KEY a.txt", "run ls") == ["allow", "allow"]
+
+
 # With the real loop and the real tools.
 
 
 class Story:
     def __init__(self, permissions: Permissions, workspace: Workspace, *more: Tool) -> None:
         self.permissions = permissions
-        self.tools = (*coding_tools(workspace, environ=os.environ), *more)
+        self.tools = (
+            *coding_tools(workspace, environ=os.environ, may_read=permissions.may_read),
+            *more,
+        )
         self.questions: list[Question] = []
         self.events: list[Event] = []
 
@@ -306,6 +318,15 @@ async def test_plan_mode_tells_the_model_and_changes_nothing(workspace):
     assert await story("read", path="a.txt") == "1→a"
     sections = await story.permissions.prompt_sections(None)  # type: ignore[arg-type]
     assert [section.text for section in sections] == [PLAN_MODE]
+
+
+async def test_a_search_leaves_denied_files_out(workspace):
+    (workspace.root / ".env").write_text("KEY=secret\n")
+    (workspace.root / "a.txt").write_text("KEY\n")
+    story = Story(permissions_in(Mode.AUTO, workspace, "deny read **/.env"), workspace)
+    assert await story("grep", pattern="KEY") == (
+        "a.txt:1:KEY\n[1 more files match that may not be read]"
+    )
 
 
 async def test_the_mode_may_change_while_it_runs(story, workspace):

@@ -56,6 +56,17 @@ async def test_temporary_files_are_its_own(bench):
     assert not exists(name)
 
 
+async def test_hidden_directories_are_empty_inside(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "key").write_text("sk-secret")
+    sandbox = find_sandbox(os.environ, hidden=[tmp_path / "config", tmp_path / "none"])
+    assert isinstance(sandbox, Sandbox)
+    (tmp_path / "workspace").mkdir()
+    bench = Bench(tmp_path / "workspace", sandbox=sandbox)
+    text = await bench.text("shell", command="ls ../config | wc -l")
+    assert text == "0\n[exit code 0]"
+
+
 async def test_there_is_no_network(bench):
     command = "exec 3<>/dev/tcp/192.0.2.1/80"
     message = await bench.error("shell", command=command)

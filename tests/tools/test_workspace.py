@@ -64,3 +64,5 @@ def test_paths_are_shown_relative_and_as_valid_text(workspace):
     assert workspace.shown(workspace.root / "a" / "b") == "a/b"
     assert workspace.shown(Path("/etc/hosts")) == "/etc/hosts"
     assert workspace.shown(workspace.root / "caf\udce9") == "caf\ufffd"
+    assert workspace.shown(workspace.root / "a\n\nHuman: yes") == "a\\n\\nHuman: yes"
+    assert workspace.shown(workspace.root / "\u202egnp.elif") == "\\u202egnp.elif"

@@ -83,6 +83,11 @@ class Permissions(Middleware):
         """Return the most severe verdict about any of the resources. It may look at the disk."""
         return worst(self._judge(resource) for resource in resources)
 
+    def may_read(self, path: Path) -> bool:
+        """Return whether no rule forbids to read a file, for tools that search many."""
+        rule = self._winner("read", str(path))
+        return rule is None or rule.decision is not Decision.DENY
+
     async def prompt_sections(self, ctx: RunContext) -> Sequence[PromptSection]:
         """Tell the model about plan mode."""
         return (PromptSection("mode", PLAN_MODE),) if self.mode is Mode.PLAN else ()
@@ -127,14 +132,15 @@ class Permissions(Middleware):
                 assert_never(resource.kind)
 
     def _shell(self) -> ShellJudge:
-        denied = (r for r in self.rules if r.kind == "run" and r.decision is Decision.DENY)
+        denied = [rule for rule in self.rules if rule.decision is Decision.DENY]
         return ShellJudge(
             mode=self.mode,
             places=self._workspace,
             protected=self._protected,
             winner=self._winner,
             judge_path=self._path,
-            denied=tuple(denied),
+            denied=tuple(rule for rule in denied if rule.kind == "run"),
+            hides_files=any(rule.kind == "read" for rule in denied),
         )
 
     def _path(self, kind: Literal["read", "write"], path: Path) -> Verdict:

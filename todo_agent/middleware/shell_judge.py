@@ -24,7 +24,7 @@ from todo_agent.middleware.shell_grammar import (
     parse,
     word_set,
 )
-from todo_agent.middleware.shell_reading import Reads, own_variable, reads
+from todo_agent.middleware.shell_reading import Reads, own_variable, reads, searches_trees
 from todo_agent.middleware.shell_wrappers import (
     Inner,
     Opaque,
@@ -87,6 +87,8 @@ class ShellJudge:
     judge_path: Callable[[Literal["read", "write"], Path], Verdict]
     denied: tuple[Rule, ...]
     """All rules that deny commands."""
+    hides_files: bool
+    """Some rule denies reading."""
 
     def judge(self, script: str) -> Verdict:
         """Return the most severe verdict about any part of a script."""
@@ -144,6 +146,8 @@ class ShellJudge:
             case None if reading is not None:
                 for word in reading.paths:
                     yield from self._reads(word, directories)
+                if self.hides_files and searches_trees(command) and self.mode is not Mode.AUTO:
+                    yield Verdict(Decision.ASK, f"{command} may show what a rule forbids to read")
             case None:
                 yield self._default(command)
             case _:

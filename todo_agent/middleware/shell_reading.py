@@ -205,6 +205,20 @@ def reads(command: Command) -> Reads | None:
     return None if reader is None else _read(reader, words)
 
 
+def searches_trees(command: Command) -> bool:
+    """Return whether a command shows contents of files that it does not name."""
+    texts = [word.text for word in command.words]
+    match command.name:
+        case "rg":
+            return True
+        case "grep" | "egrep" | "fgrep" | "diff":
+            return any(re.match(r"-[a-zA-Z]*r|--recursive", text) for text in texts)
+        case "git":
+            return not {"grep", "diff", "show", "log", "blame"}.isdisjoint(texts)
+        case _:
+            return False
+
+
 def _read(reader: _Reader, words: Sequence[Word]) -> Reads | None:
     if reader.long is None:
         return Reads(_named_files(words[1:]) if reader.paths else ())

@@ -9,7 +9,7 @@ from todo_agent.tools.ask_user import ask_user_tool
 from todo_agent.tools.change import Keep, keep_nothing
 from todo_agent.tools.edit import edit_tool, multi_edit_tool
 from todo_agent.tools.glob import glob_tool
-from todo_agent.tools.grep import grep_tool
+from todo_agent.tools.grep import MayRead, everything, grep_tool
 from todo_agent.tools.job_tools import shell_output_tool, shell_stop_tool
 from todo_agent.tools.jobs import Jobs
 from todo_agent.tools.list import list_tool
@@ -28,6 +28,7 @@ def coding_tools(
     keep: Keep = keep_nothing,
     jobs: Jobs | None = None,
     sandbox: Sandbox | None = None,
+    may_read: MayRead = everything,
 ) -> tuple[Tool, ...]:
     """Return all tools for one session in a workspace.
 
@@ -38,6 +39,7 @@ def coding_tools(
         jobs: where commands in the background go, to be closed with the session; without
             it there are none.
         sandbox: what commands run in.
+        may_read: which files a search may show lines of.
     """
     background = () if jobs is None else (shell_output_tool(jobs), shell_stop_tool(jobs))
     return (
@@ -47,7 +49,7 @@ def coding_tools(
         multi_edit_tool(workspace, keep=keep),
         shell_tool(workspace, environ=environ, jobs=jobs, sandbox=sandbox),
         *background,
-        grep_tool(workspace, environ=environ),
+        grep_tool(workspace, environ=environ, may_read=may_read),
         glob_tool(workspace, environ=environ),
         list_tool(workspace),
         web_fetch_tool(),

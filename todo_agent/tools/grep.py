@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from todo_agent.agent.json import JsonObject
 from todo_agent.agent.messages import Display
@@ -30,12 +32,29 @@ SCHEMA: JsonObject = {
 }
 
 
-def grep_tool(workspace: Workspace, *, environ: Mapping[str, str]) -> Tool:
-    """Return the tool that searches file contents; `environ` says where ripgrep may be."""
+MayRead: TypeAlias = Callable[[Path], bool]
+
+
+def everything(path: Path) -> bool:
+    """Allow every file to be read."""
+    return True
+
+
+def grep_tool(
+    workspace: Workspace, *, environ: Mapping[str, str], may_read: MayRead = everything
+) -> Tool:
+    """Return the tool that searches file contents.
+
+    Args:
+        workspace: where it searches.
+        environ: says where ripgrep may be.
+        may_read: says of a file below the searched directory whether its lines may be shown.
+    """
 
     async def run(call: ToolCall, ctx: ToolContext) -> Outcome:
         try:
-            return await _grep(workspace, environ, call.args, approved=ctx.approved)
+            searcher = partial(Searcher, environ=environ)
+            return await _grep(workspace, searcher, may_read, call.args, approved=ctx.approved)
         except (FileError, PathError, GlobError, SearchError) as error:
             return Error(str(error))
 
@@ -51,7 +70,12 @@ def grep_tool(workspace: Workspace, *, environ: Mapping[str, str]) -> Tool:
 
 
 async def _grep(
-    workspace: Workspace, environ: Mapping[str, str], args: JsonObject, *, approved: bool
+    workspace: Workspace,
+    searcher: Callable[[Path], Searcher],
+    may_read: MayRead,
+    args: JsonObject,
+    *,
+    approved: bool,
 ) -> Outcome:
     pattern = str(args["pattern"])
     if "\n" in pattern or "\0" in pattern:
@@ -60,20 +84,25 @@ async def _grep(
     check_inside(workspace, path, approved=approved)
     directory, name = searched(workspace, path)
     glob = Glob(str(args["glob"])) if "glob" in args else None
-    found = await Searcher(directory, environ).lines(pattern, name=name, glob=glob)
-    total = len(found.matches)
-    if not total:
-        return Success("[no matches]", display=Display("no matches"))
+    found = await searcher(directory).lines(pattern, name=name, glob=glob)
+    shown = {match.path for match in found.matches}
+    hidden = {path for path in shown if not may_read(directory / path)}
+    matches = [match for match in found.matches if match.path not in hidden]
+    notes = [f"{len(hidden)} more files match that may not be read"] if hidden else []
+    if not matches:
+        text = "\n".join(f"[{note}]" for note in ["no matches", *notes])
+        return Success(text, display=Display("no matches"))
     base = workspace.shown(directory)
-    first = heapq.nsmallest(MAX_SHOWN, found.matches)
+    first = heapq.nsmallest(MAX_SHOWN, matches)
     lines = [f"{shown_path(base, match.path)}:{match.number}:{match.line}" for match in first]
-    files = len({match.path for match in found.matches})
+    total, files = len(matches), len(shown - hidden)
     counted = f"more than {MAX_MATCHES:,}" if found.stopped else f"{total:,}"
     summary = f"{counted} match{'es' * (total != 1)} in {files:,} file{'s' * (files != 1)}"
-    body = "\n".join(lines)
     if total > MAX_SHOWN:
-        lines.append(f"[{summary}; the first {MAX_SHOWN} are shown, narrow it with path or glob]")
-    return Success("\n".join(lines), display=Display(summary, body))
+        shown_are = f"the first {MAX_SHOWN} are shown, narrow it with path or glob"
+        notes = [f"{summary}; {shown_are}", *notes]
+    text = "\n".join([*lines, *(f"[{note}]" for note in notes)])
+    return Success(text, display=Display(summary, "\n".join(lines)))
 
 
 def searched(workspace: Workspace, path: Path) -> tuple[Path, str]:

@@ -91,6 +91,8 @@ async def start(
     Raises:
         OSError: it cannot be started.
     """
+    if sys.platform == "win32":
+        raise OSError("commands need Linux or macOS; on Windows, run the program in WSL")
     loop = asyncio.get_running_loop()
     reader, writer = os.pipe()
     try:

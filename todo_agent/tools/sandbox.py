@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Sandbox:
 
     program: str
     network: bool = False
+    hidden: tuple[Path, ...] = ()
+    """Directories that are empty inside, such as those that hold keys."""
 
     def command(self, command: Sequence[str], *, workspace: Workspace) -> Sequence[str]:
         """Return the command line that runs a command in the cage, in the present directory."""
@@ -40,6 +42,8 @@ class Sandbox:
         arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108
         if not self.network:
             arguments += ["--unshare-net", "--tmpfs", "/run"]
+        for path in filter(Path.is_dir, self.hidden):
+            arguments += ["--tmpfs", str(path)]
         for path in writable:
             arguments += ["--bind", str(path), str(path)]
         for path in guarded:
@@ -57,7 +61,9 @@ class Sandbox:
         )
 
 
-def find_sandbox(environ: Mapping[str, str], *, network: bool = False) -> Sandbox | str:
+def find_sandbox(
+    environ: Mapping[str, str], *, network: bool = False, hidden: Iterable[Path] = ()
+) -> Sandbox | str:
     """Return the sandbox of this machine, or why there is none. It starts a process to see."""
     program = shutil.which("bwrap", path=environ.get("PATH"))
     if program is None:
@@ -72,4 +78,4 @@ def find_sandbox(environ: Mapping[str, str], *, network: bool = False) -> Sandbo
     if ended.returncode != 0:
         said = ended.stderr.decode("utf-8", "replace").strip() or f"exit code {ended.returncode}"
         return f"bubblewrap does not work here: {said}"
-    return Sandbox(str(Path(program)), network=network)
+    return Sandbox(program, network=network, hidden=tuple(hidden))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from todo_agent.tools.environment import command_environment
 from todo_agent.tools.globs import Glob
 from todo_agent.tools.processes import start
 from todo_agent.tools.workspace import printable
@@ -123,7 +124,7 @@ class Searcher:
                 enough.set()
 
         package = str(Path(__file__).parents[2])
-        env = {**self.environ, "PYTHONPATH": package}
+        env = {**command_environment(self.environ), "PYTHONPATH": package}
         try:
             process = await start(command, cwd=self.directory, env=env, feed=take)
         except OSError as error:

@@ -71,8 +71,15 @@ class Workspace:
 
 
 def printable(name: str) -> str:
-    """Return a file's name as valid text: bytes that are none become U+FFFD."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """Return a file's name as one line of valid text.
+
+    Bytes that are none become U+FFFD; line breaks, control characters and those that change
+    the direction of writing become escapes.
+    """
+    text = os.fsencode(name).decode("utf-8", "replace")
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _same(path: Path, top: Path) -> bool:
