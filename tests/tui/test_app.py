@@ -7,6 +7,8 @@ import pytest
 from tests.tui.stand_in import DIFF, Bench, Info, StandIn, plan, result
 from tests.tui.support import screen
 from todo_agent.agent.events import (
+    ApprovalRequested,
+    QuestionClosed,
     RetryScheduled,
     RunFinished,
     RunStarted,
@@ -29,7 +31,7 @@ from todo_agent.agent.messages import (
     user,
 )
 from todo_agent.agent.modes import Mode
-from todo_agent.agent.outcomes import Answered, Blocked, Failed, Interrupted
+from todo_agent.agent.outcomes import Answered, Blocked, Failed, Interrupted, Question
 from todo_agent.tui.entries import Answer, Call, CallState, Notice, Said, Thought, Turn
 from todo_agent.tui.settings import MemoryHistory
 from todo_agent.tui.themes import ASCII
@@ -182,6 +184,30 @@ async def test_an_error_can_be_read_without_opening_it():
             "read", "no.py", Display("failed"), text="no.py does not exist.", is_error=True
         )
         await shown.shows("no.py does not exist.")
+
+
+async def test_the_end_of_a_failed_programs_output_shows():
+    lines = "\n".join(f"line {n}" for n in range(9))
+    async with screen() as shown:
+        shown.session.send("x")
+        display = Display("exit 1 · 0.1 s", lines, "output")
+        shown.session.calls("shell", "make", display, is_error=True, seconds=3.0)
+        await shown.shows("line 8")
+        assert "✗ shell  make  exit 1 · 0.1 s\n" in _stripped(shown.text())
+        assert "line 5" not in shown.text()
+
+
+async def test_the_time_a_person_took_to_answer_does_not_count():
+    async with screen() as shown:
+        session = shown.session
+        session.send("x")
+        question = Question("q", "why", tool="edit", title="a.py")
+        session.emit(ToolStarted("c", "edit", "a.py", {}), ApprovalRequested(question))
+        await shown.shows("Allow edit?")
+        session.now += 60
+        session.emit(QuestionClosed("q"))
+        session.emit(ToolFinished("c", "edit", result("c", "", Display("+1")), 60.5))
+        await shown.shows("● edit   a.py  +1  0.5s")
 
 
 @pytest.mark.parametrize(
@@ -476,3 +502,7 @@ async def test_step_numbers_do_not_matter_for_a_call_that_never_started():
         denied = result("c9", "Denied by the user.", is_error=True)
         shown.session.emit(ToolFinished("c9", "shell", denied, 0.0))
         await shown.shows("Denied by the user.")
+
+
+def _stripped(text: str) -> str:
+    return "".join(f"{line.strip()}\n" for line in text.splitlines())

@@ -343,7 +343,7 @@ class TodoAgentApp(App[int]):
         self.open_sheet(screen, answered)
 
     def _tick(self) -> None:
-        self._frame += 1
+        self._frame += self.settings.animate
         seconds = self._clock() - self._running_since
         self.status.turn(self._frame, seconds)
         self.transcript.turn(self._frame)

@@ -94,6 +94,10 @@ class Router:
     """What the person sent to start the run."""
     _kept: bool = True
     """Whether that is in the thread."""
+    _asked: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """By question: the call that asks, and since when."""
+    _waited: dict[str, float] = field(default_factory=dict)
+    """By call: the seconds that a person took to answer."""
     _plan: Plan = field(default_factory=Plan)
     _plan_change: str = ""
 
@@ -128,8 +132,11 @@ class Router:
             case StateChanged():
                 self._show_plan(event)
             case QuestionAsked(question) | ApprovalRequested(question):
+                self._asked[question.id] = (transcript.running(question), event.at)
                 screen.ask(question)
             case QuestionClosed(question_id):
+                call_id, since = self._asked.pop(question_id, ("", event.at))
+                self._waited[call_id] = self._waited.get(call_id, 0.0) + event.at - since
                 screen.close_question(question_id)
             case RetryScheduled(attempt, seconds, reason):
                 await transcript.forget(since=self._step_start)
@@ -183,7 +190,8 @@ class Router:
             self._plan_change = ""
         if result.display is not None and result.display.kind == "diff" and not result.is_error:
             self._tally.files.add(result.display.path)
-        done = replace(call, state=state, result=result, seconds=event.seconds, output="")
+        seconds = max(event.seconds - self._waited.pop(event.call_id, 0.0), 0.0)
+        done = replace(call, state=state, result=result, seconds=seconds, output="")
         self.transcript.start_call(done)
 
     def _show_plan(self, event: StateChanged) -> None:

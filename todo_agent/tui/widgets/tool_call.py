@@ -126,7 +126,8 @@ class ToolCallRow(Widget, can_focus=True):
                 if entry.result is not None and entry.result.display is not None:
                     summary = fit(literal(entry.result.display.summary), OUTCOME_CELLS)
         seconds = entry.seconds or 0.0
-        took = duration(seconds) if seconds >= WORTH_TELLING else ""
+        says_itself = entry.display.kind == "output"
+        took = duration(seconds) if seconds >= WORTH_TELLING and not says_itself else ""
         return "  ".join(part for part in (summary, took) if part)
 
     def _below(self, width: int) -> list[Content]:
@@ -135,7 +136,7 @@ class ToolCallRow(Widget, can_focus=True):
             return self._output(width)
         if self.opened:
             return self._detail(width)
-        if entry.state is CallState.FAILED and entry.result is not None:
+        if entry.state is CallState.FAILED:
             return self._error(width)
         return []
 
@@ -145,14 +146,16 @@ class ToolCallRow(Widget, can_focus=True):
         return [_indented(Content.styled(fit(line, width - 2), "$muted")) for line in shown]
 
     def _error(self, width: int) -> list[Content]:
-        assert self._entry.result is not None  # noqa: S101 -- asked for above
-        lines = [line for line in plain(self._entry.result.text).split("\n") if line.strip()]
-        shown = [
-            part
-            for line in lines[:ERROR_LINES]
-            for part in _folded(Content.styled(line, "$error"), width - 2)
-        ][:ERROR_LINES]
-        return [_indented(line) for line in shown]
+        """Return the first lines of a message, or the last ones of a program's output."""
+        entry = self._entry
+        if entry.result is None:
+            return []
+        shown = entry.result.display
+        output = shown is not None and shown.kind == "output" and bool(shown.body.strip())
+        text = shown.body if shown is not None and output else entry.result.text
+        lines = [line for line in plain(text).split("\n") if line.strip()]
+        few = lines[-ERROR_LINES:] if output else lines[:ERROR_LINES]
+        return [_indented(Content.styled(fit(line, width - 2), "$error")) for line in few]
 
     def _detail(self, width: int) -> list[Content]:
         entry = self._entry

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Markdown
 
+from todo_agent.agent.outcomes import Question
 from todo_agent.tui.entries import Answer, Call, CallState, Entry, Notice, Said, Thought, Turn
 from todo_agent.tui.themes import Marks
 from todo_agent.tui.widgets.banner import Banner, Place
@@ -168,6 +169,16 @@ class Transcript(VerticalScroll, can_focus=True):
         index = self._calls.get(call_id)
         entry = None if index is None else self._entries[index]
         return entry if isinstance(entry, Call) else None
+
+    def running(self, question: Question) -> str:
+        """Return the id of the running call that a question is about, or nothing."""
+        for entry in reversed(self._entries):
+            if isinstance(entry, Call) and entry.state is CallState.RUNNING:
+                if entry.name == question.tool and entry.title == question.title:
+                    return entry.id
+            elif isinstance(entry, Said):
+                break
+        return ""
 
     def add_output(self, call_id: str, text: str) -> None:
         """Add a piece of output of a running call."""
