@@ -116,7 +116,7 @@ class AnthropicProvider:
 
 async def _events(stream: anthropic.AsyncStream[Any]) -> AsyncIterator[dict[str, Any]]:
     async for event in stream:
-        yield event.to_dict(mode="json", exclude_unset=True)
+        yield event.to_dict(mode="json", exclude_unset=True, warnings=False)
 
 
 def _unseen(delta: ModelDelta) -> None:
