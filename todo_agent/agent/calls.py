@@ -94,8 +94,7 @@ class Calls:
         raise AssertionError("every call has a committed result")
 
     def _locks(self, call: ToolUse) -> Locks:
-        owned = self.run.tools.get(call.name)
-        return NO_LOCKS if owned is None or call.id in self.settled else owned.tool.locks
+        return NO_LOCKS if call.id in self.settled else self.run.locks(call)
 
     async def _one(self, index: int) -> None:
         call = self.calls[index]
@@ -206,7 +205,7 @@ async def _run_tool(call: ToolCall, tool: Tool, ctx: ToolContext) -> Outcome:
     try:
         return await tool.run(call, ctx)
     except Exception as error:  # noqa: BLE001 -- whatever a tool raises is its call's error (S0-89)
-        return Error(f"{tool.name} failed: {type(error).__name__}: {error}")
+        return Error(f"{tool.name} failed: {type(error).__name__}: {error}", cause=error)
 
 
 async def _ask(run: Run, ask: Ask, tool: str, text: str, choices: tuple[str, ...]) -> str | None:

@@ -87,6 +87,8 @@ class Conversation:
         self.extra = extra.copy()
         self._saved_extra = json.dumps(self.extra, sort_keys=True)
         self.record = record
+        self.running = False
+        """Whether a run of it is under way; there is one at a time (S2-55)."""
         self._lock = asyncio.Lock()
 
     async def commit(self, commit: Commit, show: Show = _to_nobody) -> Commit:

@@ -119,14 +119,15 @@ class Agent:
         Every change is committed to the conversation as it happens and then shown to
         `emit`. `control` steers and interrupts. `ask` puts a question to a person; without
         it a run that needs one ends `Suspended`, and `resume` goes on. Whatever happens,
-        the conversation can be sent again afterwards.
+        the conversation can be sent again afterwards. A second run of one conversation at a
+        time is refused with a `Failed` and changes nothing.
 
         Raises:
             asyncio.CancelledError: the caller was cancelled; the run is closed first.
         """
         taken = message if isinstance(message, Message) else user(message or "")
         run = self._new_run(conversation or Conversation(), emit, control, ask)
-        return await self._close(run, lambda: self._take_up(run, taken))
+        return await self._alone(run, lambda: self._take_up(run, taken))
 
     async def resume(
         self,
@@ -143,13 +144,25 @@ class Agent:
         suspended under a stack of another structure (S0-61).
         """
         run = self._new_run(conversation, emit, control, ask)
-        return await self._close(run, lambda: self._go_on(run, answer))
+        return await self._alone(run, lambda: self._go_on(run, answer))
 
     def _new_run(
         self, conversation: Conversation, emit: Emit, control: Control | None, ask: Ask | None
     ) -> Run:
         control = control or Control()
         return Run(conversation, self.stack, self.name, emit, control, ask, self.model)
+
+    async def _alone(self, run: Run, body: Callable[[], Awaitable[RunEnd]]) -> RunEnd:
+        """Run the body, or refuse to, without any hook, while another run is under way (S2-55)."""
+        conversation = run.conversation
+        if conversation.running:
+            text = "A run of this conversation is under way. Steer it, or wait for its end."
+            return Failed(text, kind="usage")
+        conversation.running = True
+        try:
+            return await self._close(run, body)
+        finally:
+            conversation.running = False
 
     async def _close(self, run: Run, body: Callable[[], Awaitable[RunEnd]]) -> RunEnd:
         """Run the body so that an error, an interrupt or a cancellation ends it cleanly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from todo_agent.agent.events import Event
 from todo_agent.agent.json import Json
@@ -13,7 +13,7 @@ from todo_agent.agent.outcomes import RunEnd
 from todo_agent.agent.prompt import PromptSection
 from todo_agent.agent.provider import ModelRequest, ModelResponse
 from todo_agent.agent.state import NO_UPDATE, Key, State, Update
-from todo_agent.agent.tools import Error, Outcome, Tool, ToolCall
+from todo_agent.agent.tools import Error, Locks, Outcome, Tool, ToolCall
 
 CallModel: TypeAlias = Callable[[ModelRequest], Awaitable[ModelResponse]]
 CallTool: TypeAlias = Callable[[ToolCall], Awaitable[Outcome]]
@@ -69,6 +69,10 @@ class RunContext(Protocol):
 
     def fault(self, call: ToolUse) -> str | None:
         """Return why a requested call cannot run (unknown tool, bad arguments), or None."""
+        ...
+
+    def locks(self, call: ToolUse) -> Locks:
+        """Return what a requested call shares and needs for itself while it runs."""
         ...
 
     async def append(self, message: Message) -> None:
@@ -143,7 +147,7 @@ class Middleware:
     """Unique within a stack; the class name where it is empty."""
     writes: frozenset[Key[Any]] = frozenset()
     """The only state keys that its hooks and its tools may update (S0-83…85)."""
-    fingerprint: ClassVar[str] = ""
+    fingerprint: str = ""
     """Anything besides name, keys and tools that makes two stacks different."""
 
     @property

@@ -24,7 +24,7 @@ from todo_agent.agent.outcomes import Answer, Question
 from todo_agent.agent.provider import NO_USAGE, Usage
 from todo_agent.agent.stack import OwnedTool, Stack, guarded
 from todo_agent.agent.state import State
-from todo_agent.agent.tools import Error
+from todo_agent.agent.tools import NO_LOCKS, Error, Locks
 from todo_agent.agent.validation import check
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
@@ -77,6 +77,11 @@ class Run:
         """Return why a requested call cannot run, or None."""
         arguments = self.arguments(call)
         return arguments.message if isinstance(arguments, Error) else None
+
+    def locks(self, call: ToolUse) -> Locks:
+        """Return what a requested call shares and needs for itself while it runs."""
+        owned = self.tools.get(call.name)
+        return NO_LOCKS if owned is None else owned.tool.locks
 
     def arguments(self, call: ToolUse) -> JsonObject | Error:
         """Return the arguments to run a call with, or what is wrong with it (S0-32, S0-89)."""

@@ -36,6 +36,8 @@ class Error:
 
     message: str
     display: Display | None = None
+    cause: Exception | None = field(default=None, compare=False, repr=False)
+    """What was raised, if anything was."""
 
 
 @dataclass(frozen=True, slots=True)
