@@ -146,7 +146,7 @@ class Permissions(Middleware):
     def _path(self, kind: Literal["read", "write"], path: Path) -> Verdict:
         rule = self._winner(kind, str(path))
         if rule is not None and rule.decision is Decision.DENY:
-            return _forbidden(rule, f"to {kind} {path}")
+            return _forbidden(rule, f"{kind} {path}")
         inside = path.is_absolute() and self._workspace.contains(path)
         if kind == "write" and self.mode is Mode.PLAN:
             return Verdict(Decision.DENY, f"plan mode only reads, and this would write {path}")
@@ -156,7 +156,7 @@ class Permissions(Middleware):
             return Verdict(Decision.ASK, f"{path} changes what the agent may do")
         offer = f"{kind} {literal(str(path))}"
         if rule is not None:
-            return self._ruled(rule, f"to {kind} {path}", offer)
+            return self._ruled(rule, f"{kind} {path}", offer)
         if inside and (kind == "read" or self.mode is Mode.ACCEPT_EDITS):
             return ALLOWED
         where = "" if inside else ", which is outside the workspace"
@@ -164,7 +164,7 @@ class Permissions(Middleware):
 
     def _named(self, kind: Literal["fetch", "invoke"], name: str) -> Verdict:
         rule = self._winner(kind, name)
-        what = f"to {kind} {name}"
+        what = f"{kind} {name}"
         if rule is not None and rule.decision is Decision.DENY:
             return _forbidden(rule, what)
         if self.mode is Mode.AUTO:
@@ -177,7 +177,7 @@ class Permissions(Middleware):
     def _ruled(self, rule: Rule, what: str, offer: str) -> Verdict:
         if rule.decision is Decision.ALLOW:
             return ALLOWED
-        return Verdict(Decision.ASK, f"the rule `{rule}` asks {what}", offer, rule)
+        return Verdict(Decision.ASK, f"the rule `{rule}` asks before {what}", offer, rule)
 
     def _winner(self, kind: Kind, name: str) -> Rule | None:
         """Return the rule that decides: the person's, or a stricter one of the project."""
