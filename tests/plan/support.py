@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from itertools import count
 
@@ -9,8 +10,8 @@ from tests.agent.support import Story, call, story
 from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.json import Json, JsonObject
 from todo_agent.agent.loop import Agent
-from todo_agent.agent.middleware import Middleware
-from todo_agent.agent.tools import Tool
+from todo_agent.agent.middleware import CallContext, CallTool, Middleware
+from todo_agent.agent.tools import Outcome, Tool, ToolCall
 from todo_agent.plan.keys import PLAN
 from todo_agent.plan.middleware import PlanMiddleware, TodoListMiddleware, TodoMiddleware
 from todo_agent.plan.plan import Plan, Status, Todo
@@ -110,3 +111,29 @@ def section(told: Story, name: str, request: int = -1) -> str:
     """Return a section of a request; empty where it has none of that name."""
     sections = told.provider.requests[request].sections
     return next((part.text for part in sections if part.name == name), "")
+
+
+class Meeting(Middleware):
+    """Lets every run wait before and after each call until the others are there too."""
+
+    def __init__(self, parties: int) -> None:
+        self._barrier = asyncio.Barrier(parties)
+
+    async def wrap_tool_call(
+        self, call: ToolCall, call_next: CallTool, ctx: CallContext
+    ) -> Outcome:
+        await self._barrier.wait()
+        outcome = await call_next(call)
+        await self._barrier.wait()
+        return outcome
+
+
+class First(Middleware):
+    """Gives the first call of a message more to wait for than the second."""
+
+    async def wrap_tool_call(
+        self, call: ToolCall, call_next: CallTool, ctx: CallContext
+    ) -> Outcome:
+        for _ in range(50 if call.id.endswith("_1") else 1):
+            await asyncio.sleep(0)
+        return await call_next(call)

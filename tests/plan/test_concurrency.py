@@ -8,30 +8,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.agent.support import calls, says
-from tests.plan.support import texts, write, writes
+from tests.plan.support import First, Meeting, texts, write, writes
 from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.loop import Agent
-from todo_agent.agent.middleware import CallContext, CallTool, Middleware
 from todo_agent.agent.outcomes import Answered
-from todo_agent.agent.tools import Outcome, ToolCall
 from todo_agent.plan.keys import PLAN
 from todo_agent.plan.middleware import PlanMiddleware, TodoListMiddleware, TodoMiddleware
 from todo_agent.providers.scripted import ScriptedProvider
-
-
-class Meeting(Middleware):
-    """Lets every run wait before and after each call until the others are there too."""
-
-    def __init__(self, parties: int) -> None:
-        self._barrier = asyncio.Barrier(parties)
-
-    async def wrap_tool_call(
-        self, call: ToolCall, call_next: CallTool, ctx: CallContext
-    ) -> Outcome:
-        await self._barrier.wait()
-        outcome = await call_next(call)
-        await self._barrier.wait()
-        return outcome
 
 
 async def interleaved(
@@ -68,20 +51,9 @@ async def test_sessions_on_one_middleware_never_see_each_others_lists():
 async def test_what_is_held_for_a_run_is_gone_when_it_ends():
     middleware = TodoMiddleware()
     await interleaved(middleware, {"one": [writes("a"), says("ok")]})
-    held = [value for value in vars(middleware._keeper).values() if isinstance(value, dict | set)]
+    held = [value for value in vars(middleware._plans).values() if isinstance(value, dict | set)]
     assert held == [{}, {}, set()]
     assert middleware._forced == {}
-
-
-class First(Middleware):
-    """Gives the first call of a message more to wait for than the second."""
-
-    async def wrap_tool_call(
-        self, call: ToolCall, call_next: CallTool, ctx: CallContext
-    ) -> Outcome:
-        for _ in range(50 if call.id.endswith("_1") else 1):
-            await asyncio.sleep(0)
-        return await call_next(call)
 
 
 def _free(thread: Conversation) -> PlanMiddleware:

@@ -69,8 +69,17 @@ class Keeper:
         """Return the list that the rules judge by; an empty one where there is none."""
         return self.home.read(ctx.conversation_id, ctx.state) or Plan()
 
+    def open(self, conversation_id: str) -> None:
+        """Expect writes of a run; from now on they are settled as their results are committed."""
+        self._uncommitted.setdefault(conversation_id, {})
+
+    def is_open(self, conversation_id: str) -> bool:
+        """Return whether a run of the conversation is under way."""
+        return conversation_id in self._uncommitted
+
     def begin(self, ctx: RunContext) -> Update:
         """Take up a run: notice what an earlier one left in progress."""
+        self.open(ctx.conversation_id)
         update, _ = self._taken_over(ctx.conversation_id, ctx.state)
         state = ctx.state.apply(update)
         marks, active = state[PLAN_MARKS], state[PLAN].active
@@ -172,9 +181,7 @@ class Keeper:
 
     async def _write(self, call: ToolCall, ctx: ToolContext) -> Outcome:
         conversation, state = ctx.conversation_id, ctx.state
-        waiting = (
-            self._uncommitted.setdefault(conversation, {}) if conversation in self._seen else {}
-        )
+        waiting = self._uncommitted.get(conversation, {})
         # A wrapper may run a call again; it is judged by the same list every time.
         before = waiting[call.id] if call.id in waiting else self.home.read(conversation, state)
         written = self._unseen_edit(conversation, state) or self.discipline.write(before, call.args)

@@ -28,7 +28,47 @@ from todo_agent.plan.plan import Plan
 MAX_FORCED_ROUNDS = 20
 
 
-class PlanMiddleware(Middleware):
+class PlanNotes(Middleware):
+    """Tells the model what became of its plan outside its own calls.
+
+    What a person changed, and what an interrupt left in progress, is a section of the next
+    request. A plan of another discipline is taken over when a run begins.
+
+    Args:
+        keeper: returns the keeper of an agent's plans, by the agent's name.
+    """
+
+    writes = PLAN_KEYS
+
+    def __init__(self, keeper: Callable[[str], Keeper]) -> None:
+        self._keeper = keeper
+
+    async def before_agent(self, ctx: RunContext, message: Message) -> Proceed | Block:
+        """Take up the plan of the thread."""
+        return Proceed(message, self._keeper(ctx.agent_name).begin(ctx))
+
+    async def on_resume(self, ctx: RunContext) -> None:
+        """Take up the plan of a suspended run."""
+        self._keeper(ctx.agent_name).open(ctx.conversation_id)
+
+    async def prompt_sections(self, ctx: RunContext) -> Sequence[PromptSection]:
+        """Show the plan as the discipline does, with what happened to it meanwhile."""
+        return self._keeper(ctx.agent_name).sections(ctx)
+
+    async def after_agent(self, ctx: RunContext, answer: Message) -> Proceed | Block:
+        """Close the run: nothing is interrupted, and the notes were read."""
+        return Proceed(answer, self._keeper(ctx.agent_name).answered(ctx))
+
+    async def on_message(self, ctx: RunContext, message: Message) -> None:
+        """Learn which writes are committed."""
+        self._keeper(ctx.agent_name).committed(ctx, message)
+
+    async def on_end(self, ctx: RunContext, end: RunEnd) -> None:
+        """Forget the run."""
+        self._keeper(ctx.agent_name).release(ctx)
+
+
+class PlanMiddleware(PlanNotes):
     """Carries a plan under a discipline.
 
     One instance may serve many conversations and agents at once. What a conduct
@@ -41,8 +81,6 @@ class PlanMiddleware(Middleware):
         clock: seconds since the epoch.
     """
 
-    writes = PLAN_KEYS
-
     def __init__(
         self,
         discipline: Discipline,
@@ -52,10 +90,11 @@ class PlanMiddleware(Middleware):
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.discipline = discipline
-        self._keeper = Keeper(discipline, home or InState(), clock)
-        self._tool = self._keeper.tool()
+        self._plans = Keeper(discipline, home or InState(), clock)
+        self._tool = self._plans.tool()
         self._max_forced_rounds = max_forced_rounds
         self._forced: dict[str, int] = {}
+        super().__init__(lambda _: self._plans)
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -76,7 +115,7 @@ class PlanMiddleware(Middleware):
         Raises:
             OSError: it could not be recorded; nothing changed.
         """
-        return await self._keeper.user_edit(conversation, plan, by=by)
+        return await self._plans.user_edit(conversation, plan, by=by)
 
     async def take_over(self, conversation: Conversation) -> tuple[str, ...]:
         """Make a stored plan one of this discipline, and say what had to change.
@@ -86,15 +125,7 @@ class PlanMiddleware(Middleware):
         Raises:
             OSError: it could not be recorded; nothing changed.
         """
-        return await self._keeper.take_over(conversation)
-
-    async def before_agent(self, ctx: RunContext, message: Message) -> Proceed | Block:
-        """Take up the plan of the thread."""
-        return Proceed(message, self._keeper.begin(ctx))
-
-    async def prompt_sections(self, ctx: RunContext) -> Sequence[PromptSection]:
-        """Show the plan as the discipline does, with what happened to it meanwhile."""
-        return self._keeper.sections(ctx)
+        return await self._plans.take_over(conversation)
 
     async def after_model(self, ctx: RunContext, response: ModelResponse) -> Directive:
         """Judge the round before its calls run."""
@@ -102,7 +133,7 @@ class PlanMiddleware(Middleware):
         writes = [call for call in calls if call.name == self._tool.name]
         others = len(calls) - len(writes)
         round_ = Round(response.message.text, len(writes), others, steered=ctx.steering_waits)
-        plan, conduct, memory = self._keeper.plan(ctx), self.discipline.conduct, self.memory(ctx)
+        plan, conduct, memory = self._plans.plan(ctx), self.discipline.conduct, self.memory(ctx)
         ruling, ledger = conduct.after_model(round_, plan, read_ledger(memory))
         refused: dict[str, Error] = {}
         verdict = self.discipline.admission.verdict(len(writes))
@@ -128,18 +159,10 @@ class PlanMiddleware(Middleware):
         after = conduct.after_write(read_ledger(memory), accepted=accepted.get(writes[0], False))
         write_ledger(memory, after)
 
-    async def after_agent(self, ctx: RunContext, answer: Message) -> Proceed | Block:
-        """Close the run: nothing is interrupted, and the notes were read."""
-        return Proceed(answer, self._keeper.answered(ctx))
-
-    async def on_message(self, ctx: RunContext, message: Message) -> None:
-        """Learn which writes are committed."""
-        self._keeper.committed(ctx, message)
-
     async def on_end(self, ctx: RunContext, end: RunEnd) -> None:
         """Forget the run."""
-        self._keeper.release(ctx)
         self._forced.pop(ctx.run_id, None)
+        await super().on_end(ctx, end)
 
     def _too_often(self, run_id: str) -> bool:
         self._forced[run_id] = self._forced.get(run_id, 0) + 1
