@@ -17,18 +17,20 @@ from todo_agent.agent.loop import Agent
 from todo_agent.agent.middleware import Middleware
 from todo_agent.agent.provider import Provider
 from todo_agent.errors import ConfigError
+from todo_agent.extensions.host import ExtensionHost
 from todo_agent.middleware.budget import Budget
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.retries import Retries
 from todo_agent.middleware.rules import Decision, Rule, RuleError
 from todo_agent.paths import Paths
+from todo_agent.plan.extension import TodoWriteExtension
 from todo_agent.plan.middleware import TodoListMiddleware, TodoMiddleware
 from todo_agent.providers.late import LateProvider, MissingProvider
 from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, known_models
 from todo_agent.providers.scripted import ScriptedProvider
-from todo_agent.session import Parts, Session
-from todo_agent.settings import Config
+from todo_agent.session import Parts, PlanOwner, Session
+from todo_agent.settings import NO_KEY, Config
 from todo_agent.threads.store import ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
@@ -37,10 +39,6 @@ from todo_agent.tools.shell import shell_tool
 from todo_agent.tools.walker import walk
 from todo_agent.tools.workspace import Workspace
 
-NO_KEY = (
-    "There is no API key. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or write "
-    'api_key = "..." into the configuration file, and start again.'
-)
 DEMO_MODEL = "scripted"
 MAX_FILES = 50_000
 """The most files that `@` completes."""
@@ -137,10 +135,11 @@ class Workshop:
             restrictions=self._restrictions,
             protected=self._paths.own_dirs,
         )
-        plan = _plan(config, conversation)
+        plan, outermost, carrying = _plan(config, conversation)
         stack: list[Middleware] = [
+            *outermost,
             permissions,
-            plan,
+            carrying,
             Retries(),
             Repairs(),
             Budget(cost, max_usd=config.max_cost),
@@ -171,15 +170,10 @@ class Workshop:
         return Session(parts)
 
 
-def has_key(config: Config) -> bool:
-    """Return whether a model can be asked."""
-    return bool(config.api_key or config.auth_token)
-
-
 def _provider(config: Config, place: Place) -> Provider:
     if place.demo:
         return ScriptedProvider.load(files("todo_agent.demo") / "script.json")
-    if not has_key(config):
+    if not config.has_key:
         return MissingProvider(NO_KEY)
 
     def build() -> Provider:
@@ -195,17 +189,25 @@ def _provider(config: Config, place: Place) -> Provider:
     return LateProvider(build)
 
 
-def _plan(config: Config, conversation: Conversation) -> TodoMiddleware | TodoListMiddleware:
+def _plan(
+    config: Config, conversation: Conversation
+) -> tuple[PlanOwner, tuple[Middleware, ...], Middleware]:
+    """Return who holds the plan, what belongs outermost in the stack, and what carries it."""
     match config.discipline:
+        case "sequential":
+            extension = TodoWriteExtension()
+            return extension, (ExtensionHost([extension]),), extension.notes
         case "free":
-            return TodoMiddleware(config.max_todos, config.max_todo_chars)
+            free = TodoMiddleware(config.max_todos, config.max_todo_chars)
+            return free, (), free
         case _:
-            return TodoListMiddleware(
+            guarded = TodoListMiddleware(
                 extra_ref=lambda: conversation.extra,
                 stale_threshold=config.stale_threshold,
                 stale_interval=config.stale_interval,
                 questions_end_turns=True,
             )
+            return guarded, (), guarded
 
 
 def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:

@@ -40,8 +40,8 @@ from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
 from todo_agent.middleware.budget import COST
 from todo_agent.middleware.permissions import Permissions
-from todo_agent.plan.keys import PLAN
 from todo_agent.plan.discipline import Discipline
+from todo_agent.plan.keys import PLAN
 from todo_agent.plan.plan import Plan
 from todo_agent.saving import Saving
 from todo_agent.threads.store import Thread, ThreadInfo
@@ -57,6 +57,10 @@ class PlanOwner(Protocol):
 
     async def user_edit(self, conversation: Conversation, plan: Plan) -> str | None:
         """Commit a plan that a person made; return None, or why it cannot be."""
+        ...
+
+    async def take_over(self, conversation: Conversation) -> tuple[str, ...]:
+        """Make a stored plan one of this discipline, and say what had to change."""
         ...
 
 

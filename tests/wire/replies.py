@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -23,6 +23,8 @@ class Reply:
     hang: bool = False
     signed: Mapping[str, str] = field(default_factory=dict)
     """The thinking it holds, by signature."""
+    pauses: bool = False
+    """It stops with `pause_turn`."""
 
 
 def text(content: str) -> dict[str, Any]:
@@ -87,7 +89,8 @@ def answer(
         kind = end.removeprefix("error:")
         events.append({"type": "error", "error": {"type": kind, "message": "Overloaded"}})
     signed = {b["signature"]: b["thinking"] for b in blocks if b["type"] == "thinking"}
-    return stream(*events, cut=end == "cut", hang=hang, one_byte=one_byte, signed=signed)
+    reply = stream(*events, cut=end == "cut", hang=hang, one_byte=one_byte, signed=signed)
+    return replace(reply, pauses=reason == "pause_turn")
 
 
 def stream(

@@ -14,18 +14,21 @@ BLOCKS = {
 }
 
 
-def violations(body: Mapping[str, Any], signed: Mapping[str, Any]) -> list[str]:
+def violations(
+    body: Mapping[str, Any], signed: Mapping[str, Any], *, continues: bool = False
+) -> list[str]:
     """Return every broken rule, with its place, as the API would name it.
 
     Args:
         body: the request.
         signed: the thinking blocks that were ever sent, by signature.
+        continues: the answer before was a pause, which goes back as the last message.
     """
     return [
         *_settings(body),
         *_tools(body.get("tools", [])),
         *_system(body.get("system", [])),
-        *_messages(body.get("messages", []), signed),
+        *_messages(body.get("messages", []), signed, continues=continues),
         *_breakpoints(body),
     ]
 
@@ -67,13 +70,13 @@ def _system(system: Any) -> Iterator[str]:
             yield f"system.{index}: text content blocks must be non-empty"
 
 
-def _messages(messages: list[Any], signed: Mapping[str, Any]) -> Iterator[str]:
+def _messages(messages: list[Any], signed: Mapping[str, Any], *, continues: bool) -> Iterator[str]:
     if not messages:
         yield "messages: at least one message is required"
         return
     if messages[0].get("role") != "user":
         yield 'messages.0: the first message must use the "user" role'
-    if messages[-1].get("role") == "assistant":
+    if messages[-1].get("role") == "assistant" and not continues:
         yield "This model does not support assistant message prefill"
     ids: set[str] = set()
     for index, message in enumerate(messages):

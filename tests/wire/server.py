@@ -38,6 +38,7 @@ class WireServer:
         """Set when a client leaves a reply that hangs."""
         self._signed: dict[str, str] = {}
         self._cached: set[str] = set()
+        self._paused = False
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -77,7 +78,7 @@ class WireServer:
             except ValueError as error:
                 return self._refuse([f"The request body is not valid JSON: {error}"])
             self.requests.append(body)
-            problems += violations(body, self._signed)
+            problems += violations(body, self._signed, continues=self._paused)
             if problems:
                 return self._refuse(problems)
             self._count_cache(body)
@@ -86,6 +87,7 @@ class WireServer:
             play = self.replies.pop(0)
             reply = play(body) if callable(play) else play
             self._signed.update(reply.signed)
+            self._paused = reply.pauses
             return reply
 
     def _refuse(self, problems: list[str]) -> Reply:

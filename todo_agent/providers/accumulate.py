@@ -85,10 +85,10 @@ class Answer:
             block = block_from_api(growing.data)
             if isinstance(block, ToolUse):
                 block = _named(block, index, ids)
-                if growing.fault:
-                    faults[block.id] = growing.fault
-                elif stop not in COMPLETE or not growing.closed:
+                if stop not in COMPLETE or not growing.closed:
                     faults[block.id] = CUT_OFF.format(stop=stop)
+                elif growing.fault:
+                    faults[block.id] = growing.fault
             blocks.append(block)
         message = Message("assistant", tuple(blocks))
         return ModelResponse(message, stop, self.usage, faults, self.detail)
