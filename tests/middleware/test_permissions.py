@@ -81,6 +81,19 @@ def test_deny_rules_hold_in_every_mode(workspace):
         assert found == ["deny"] * 4
 
 
+def test_deny_rules_hold_for_commands_in_auto_too(workspace):
+    permissions = permissions_in(Mode.AUTO, workspace, "deny write **/.env", "deny read **/key")
+    assert decisions(
+        permissions,
+        "run cp a.txt .env",
+        "run echo x > .env",
+        "run echo x > $FILE",
+        "run cat key",
+        "run cat $FILE",
+        "run make",
+    ) == ["deny", "deny", "ask", "deny", "ask", "allow"]
+
+
 def test_files_that_change_what_the_agent_may_do_always_ask_but_in_auto(workspace, tmp_path):
     names = [
         ".git/hooks/pre-commit", ".git/config", ".envrc", ".todo-agent/config.toml", ".GIT/config",

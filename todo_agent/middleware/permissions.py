@@ -132,15 +132,13 @@ class Permissions(Middleware):
                 assert_never(resource.kind)
 
     def _shell(self) -> ShellJudge:
-        denied = [rule for rule in self.rules if rule.decision is Decision.DENY]
         return ShellJudge(
             mode=self.mode,
             places=self._workspace,
             protected=self._protected,
             winner=self._winner,
             judge_path=self._path,
-            denied=tuple(rule for rule in denied if rule.kind == "run"),
-            hides_files=any(rule.kind == "read" for rule in denied),
+            denied=tuple(rule for rule in self.rules if rule.decision is Decision.DENY),
         )
 
     def _path(self, kind: Literal["read", "write"], path: Path) -> Verdict:

@@ -15,7 +15,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 MAX_CHARS = 100_000
 """A longer command is not judged."""
@@ -94,7 +94,7 @@ Part: TypeAlias = Command | Redirect | Assignment | Unclear
 def parse(script: str) -> tuple[Part, ...]:
     """Return all parts of a script in the order they are written.
 
-    Parts inside substitutions, functions, loops and branches count like any other.
+    Parts inside substitutions, loops and branches count like any other.
     """
     if len(script) > MAX_CHARS:
         return (Unclear("it is too long to be judged"),)
@@ -108,7 +108,10 @@ def parse(script: str) -> tuple[Part, ...]:
 
 def _parsed(script: str) -> tuple[Part, ...]:
     source = script.encode("utf-8", "replace")
-    root = _parser().parse(source).root_node
+    from tree_sitter import Parser  # noqa: PLC0415 -- only a shell command needs it
+
+    # A parser of its own: calls are judged in threads, and a parser serves one at a time.
+    root = Parser(_bash()).parse(source).root_node
     try:
         parts = tuple(_parts(root, repeated=False))
         whole = (
@@ -120,12 +123,12 @@ def _parsed(script: str) -> tuple[Part, ...]:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _bash() -> Language:
     # Only a shell command needs it.
     import tree_sitter_bash  # noqa: PLC0415
-    from tree_sitter import Language, Parser  # noqa: PLC0415
+    from tree_sitter import Language  # noqa: PLC0415
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Language(tree_sitter_bash.language())
 
 
 _PLAIN_NODES = word_set(
@@ -163,6 +166,10 @@ def _parts(node: Node, *, repeated: bool) -> Iterator[Part]:
             yield Unclear("it has backslashes within backticks")
         case "heredoc_redirect" if _expands(node):
             yield Unclear("its here-document runs or reads something")
+        case "comment" if _before(node) not in b" \t\n;&|()":
+            yield Unclear("a # in the middle of a word is no comment")
+        case "test_command" if not re.fullmatch(r"(\[\[?)\s.*\s\]\]?", _text(node), re.DOTALL):
+            yield Unclear(f"{_text(node)} is no test")
         case "expansion" if not re.fullmatch(r"\$\{\w+\}", _text(node)):
             yield Unclear(f"{_text(node)} does more than read a variable")
         case "compound_statement" if _text(node).startswith("(("):
@@ -319,6 +326,15 @@ def _leaves(node: Node) -> Iterator[Node]:
 
 def _child(node: Node, kind: str) -> Node | None:
     return next((child for child in node.children if child.type == kind), None)
+
+
+def _before(node: Node) -> bytes:
+    """Return the byte in front of a node; a line break at the very beginning."""
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    at = node.start_byte - root.start_byte
+    return (root.text or b"")[at - 1 : at] if at else b"\n"
 
 
 def _text(node: Node) -> str:

@@ -86,9 +86,7 @@ class ShellJudge:
     """The rule that decides about a resource, if any does."""
     judge_path: Callable[[Literal["read", "write"], Path], Verdict]
     denied: tuple[Rule, ...]
-    """All rules that deny commands."""
-    hides_files: bool
-    """Some rule denies reading."""
+    """All rules that deny, whatever kind they are of."""
 
     def judge(self, script: str) -> Verdict:
         """Return the most severe verdict about any part of a script."""
@@ -107,7 +105,8 @@ class ShellJudge:
                     yield from self._assigned(name, alone=True)
                 case Redirect():
                     yield from self._redirect(part, directories)
-                case Command() if part.name in ("cd", "chdir"):
+                case Command() if part.name == "cd" and not part.assigned:
+                    yield from self._denied(part, runs=False)
                     moved = self._move(part, directories)
                     if isinstance(moved, Verdict):
                         yield moved
@@ -138,7 +137,10 @@ class ShellJudge:
             case Inner(inner):
                 yield from self._command(inner, directories, depth=depth + 1)
             case Script(text):
-                yield from self._script(parse(text), directories, depth=depth + 1)
+                parts = parse(text)
+                if command.name in ("eval", "trap") and any(_moves(part) for part in parts):
+                    yield self._unclear("what follows it runs in a directory that cannot be told")
+                yield from self._script(parts, directories, depth=depth + 1)
             case Opaque() | None if rule is not None and rule.decision is Decision.ALLOW:
                 yield from self._allowed(command, reading, directories)
             case Opaque(reason):
@@ -146,12 +148,14 @@ class ShellJudge:
             case None if reading is not None:
                 for word in reading.paths:
                     yield from self._reads(word, directories)
-                if self.hides_files and searches_trees(command) and self.mode is not Mode.AUTO:
+                if self._denies("read") and searches_trees(command) and self.mode is not Mode.AUTO:
                     yield Verdict(Decision.ASK, f"{command} may show what a rule forbids to read")
             case None:
                 yield self._default(command)
             case _:
                 assert_never(wrapped)
+        if reading is None:
+            yield from self._writes(command, directories)
 
     def _unwrap(self, command: Command, depth: int) -> Wrapped | None:
         return unwrap(command) if depth < MAX_NESTING else Opaque("it is nested too deeply")
@@ -172,7 +176,7 @@ class ShellJudge:
             elif inner.name and self._may_be_denied(inner):
                 yield Verdict(Decision.ASK, f"what {inner} gets is only known at run time")
         rest = " ".join(word.text for word in command.words[1:]) if runs else ""
-        for rule in self.denied:
+        for rule in self._denies("run"):
             name = re.escape(rule.pattern.split(" ")[0].rpartition("/")[2])
             if "*" not in name and re.search(rf"(?<![\w.-]){name}(?![\w-])", rest):
                 yield Verdict(Decision.ASK, f"it names what the rule `{rule}` forbids")
@@ -185,10 +189,15 @@ class ShellJudge:
             return own
         return bare if own is None or bare.decision >= own.decision else own
 
+    def _denies(self, kind: Kind) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.denied if rule.kind == kind)
+
     def _may_be_denied(self, command: Command) -> bool:
         if all(word.known for word in command.words):
             return False
-        return any(rule.pattern.split(" ")[0] in (command.name, "*") for rule in self.denied)
+        return any(
+            rule.pattern.split(" ")[0] in (command.name, "*") for rule in self._denies("run")
+        )
 
     def _allowed(
         self, command: Command, reading: Reads | None, directories: tuple[Path, ...]
@@ -204,9 +213,16 @@ class ShellJudge:
             yield Verdict(Decision.ASK, f"what {command} gets is only known at run time")
         elif self.mode is not Mode.AUTO and self._is_protected(command):
             yield self._changes_rights(command)
-        if command.name in _WRITERS:
-            for word in command.words[1:]:
-                yield from self._written(word, directories)
+
+    def _writes(self, command: Command, directories: tuple[Path, ...]) -> Iterator[Verdict]:
+        """Judge the files that a command names and writes, or one within it."""
+        last = len(command.words) if runs_arguments(command) else 1
+        for start in range(last):
+            writer = command.tail(start)
+            if writer.name in _WRITERS:
+                for word in writer.words[1:]:
+                    yield from self._written(word, directories)
+                return
 
     def _written(self, word: Word, directories: tuple[Path, ...]) -> Iterator[Verdict]:
         """A rule for a command says nothing of files outside, or of protected ones."""
@@ -246,9 +262,10 @@ class ShellJudge:
     def _changes_rights(self, command: Command) -> Verdict:
         return Verdict(Decision.ASK, f"{command} may change what the agent may do")
 
-    def _unclear(self, reason: str) -> Verdict:
+    def _unclear(self, reason: str, kind: Kind = "run") -> Verdict:
+        """Decide about what cannot be judged: even in `auto`, it may hide what is denied."""
         match self.mode:
-            case Mode.AUTO if not self.denied:
+            case Mode.AUTO if not self._denies(kind):
                 return ALLOWED
             case Mode.PLAN:
                 return Verdict(Decision.DENY, f"plan mode only reads, and {reason}")
@@ -264,23 +281,24 @@ class ShellJudge:
         target = redirect.target
         if target.known and target.text in _STREAMS:
             return
+        kind: Literal["read", "write"] = "write" if redirect.writes else "read"
         if not target.known or target.glob:
-            yield self._unclear(f"the file {target} is only known at run time")
+            yield self._unclear(f"the file {target} is only known at run time", kind)
             return
         for path in self._paths(target, directories):
             if redirect.writes and _has_other_names(path) and self.mode is not Mode.AUTO:
                 yield Verdict(Decision.ASK, f"{path} has other names (hard links)")
-            yield self.judge_path("write" if redirect.writes else "read", path)
+            yield self.judge_path(kind, path)
 
     def _reads(self, word: Word, directories: tuple[Path, ...]) -> Iterator[Verdict]:
         if word.known and word.text in _STREAMS:
             return
         if not word.known:
-            yield self._unclear(f"the file {word} is only known at run time")
+            yield self._unclear(f"the file {word} is only known at run time", "read")
             return
         paths = list(self._paths(word, directories))
         if len(paths) > MAX_EXPANDED:
-            yield self._unclear(f"{word} stands for too many files")
+            yield self._unclear(f"{word} stands for too many files", "read")
             return
         yield from (self.judge_path("read", path) for path in paths)
 
@@ -312,6 +330,10 @@ class ShellJudge:
             named = Path(os.path.normpath(directory / word.text))
             moved += [named] if named.is_dir() else [named, *self._paths(word, (directory,))]
         return tuple(dict.fromkeys(moved))
+
+
+def _moves(part: Part) -> bool:
+    return isinstance(part, Command) and part.name in ("cd", "pushd", "popd")
 
 
 def _settled(command: Command) -> bool:
