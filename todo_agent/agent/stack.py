@@ -121,12 +121,17 @@ async def guarded(
     middleware: Middleware, hook: Callable[..., Coroutine[Any, Any, T]], *args: object
 ) -> T:
     """Await a hook; what it raises comes out with the middleware's name on it (S0-87)."""
+    return await guarded_as(name_of(middleware), hook, *args)
+
+
+async def guarded_as(name: str, hook: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
+    """Await a hook of whatever has this name, likewise."""
     try:
         return await hook(*args)
     except (MiddlewareError, UndeclaredKeyError, ProviderError, LimitReached):
         raise
     except Exception as error:
-        raise MiddlewareError(name_of(middleware), hook.__name__, error) from error
+        raise MiddlewareError(name, hook.__name__, error) from error
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 
 from todo_agent.agent.control import Control
-from todo_agent.agent.conversation import Conversation
+from todo_agent.agent.conversation import Commit, Conversation
 from todo_agent.agent.events import Event, Warned
-from todo_agent.agent.messages import Message, ToolResult, ToolUse
+from todo_agent.agent.messages import Message, Text, ToolResult, ToolUse
 from todo_agent.agent.middleware import (
+    NATURAL,
     Block,
     CallContext,
     CallModel,
@@ -23,18 +25,10 @@ from todo_agent.agent.middleware import (
 from todo_agent.agent.outcomes import Failed, Interrupted, RunEnd
 from todo_agent.agent.provider import ModelRequest, ModelResponse
 from todo_agent.agent.run import Run
-from todo_agent.agent.stack import Stack
-from todo_agent.agent.tools import Error, Fatal, NeedsApproval, Outcome, Success, Tool, ToolCall
-from todo_agent.extensions.base import (
-    CallHandler,
-    CallProvider,
-    Extension,
-    MessageAppended,
-    Notice,
-    Request,
-    RunCancelled,
-)
-from todo_agent.extensions.serving import Serving
+from todo_agent.agent.stack import MiddlewareError, Stack
+from todo_agent.agent.tools import Error, Outcome, Tool, ToolCall
+from todo_agent.extensions.base import Compaction, Extension, MessageAppended, Request, Settled
+from todo_agent.extensions.serving import Passing, Serving
 
 SKIPPED = "Refused (skipped_by_steering): not run, because the person intervened."
 
@@ -43,15 +37,16 @@ class RequestBusyError(RuntimeError):
     """The session has a request already (S2-55)."""
 
 
-class ToolFailedError(Exception):
-    """A call failed; the message is what the model reads."""
+class RequestFailedError(Exception):
+    """A request failed and nothing was raised: a limit was hit, or the model declined."""
 
 
 class ExtensionHost(Middleware):
     """Runs extensions with their barriers and priorities (spec 3.3).
 
     It belongs first into a stack: it sees the input first, and its `on_success` comes
-    when every other middleware has agreed to the answer.
+    when every other middleware has agreed to the answer. Agents that share one host have
+    different names.
 
     Raises:
         ValueError: an extension's name is blank, or two have the same (S2-50).
@@ -68,17 +63,18 @@ class ExtensionHost(Middleware):
                 raise ValueError(f"two extensions are named {name!r}")
         self.extensions = tuple(sorted(extensions, key=lambda extension: extension.priority))
         self.writes = frozenset().union(*(extension.writes for extension in extensions))
+        self.fingerprint = ", ".join(extension.name for extension in self.extensions)
         self._serving: dict[str, Serving] = {}
-        self._current: ContextVar[Request | None] = ContextVar("request", default=None)
+        self._current: ContextVar[str] = ContextVar("run_id", default="")
 
     @property
     def tools(self) -> Sequence[Tool]:
         """The tools registered for the request of the task that asks."""
-        request = self._current.get()
-        return () if request is None else tuple(request.tools)
+        serving = self._serving.get(self._current.get())
+        return () if serving is None else tuple(serving.request.tools)
 
     def accept(self, config: object | None, event: object) -> tuple[str, ...]:
-        """Ask every extension about an external event; return the names that accept it."""
+        """Ask every extension about an external event; return the names that accept it (S2-48)."""
         return tuple(e.name for e in self.extensions if e.accept(config, event))
 
     async def compact(
@@ -91,43 +87,53 @@ class ExtensionHost(Middleware):
         """Let the extensions compact a conversation: set-up and `on_compact`, no model (S2-47).
 
         Raises:
+            RequestBusyError: a request of it is under way.
             Exception: what a hook raised, after every `on_error`.
         """
         run = Run(conversation, Stack([self]), agent_name, emit, Control(), None, "")
-        serving = self._begin(run, None)
-        request = serving.request
+        if conversation.running:
+            raise RequestBusyError(f"session {conversation.id!r} has a request already")
+        serving = self._begin(run, Compaction(run, conversation=conversation))
+        conversation.running = True
         try:
-            await self._set_up(request)
-            await self._hear(request, MessageAppended(None))
-            await self._each(lambda e: e.on_compact(request))
-        except Exception as error:
-            await self._fail(request, error)
-            raise
+            await self._compact(serving)
+            await run.commit(Commit())
         finally:
+            conversation.running = False
             self._release(run.run_id)
+
+    async def _compact(self, serving: Serving) -> None:
+        try:
+            await serving.set_up()
+            await serving.open_history()
+            await serving.each(lambda e: e.on_compact)
+        except asyncio.CancelledError:
+            await serving.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 -- they are told first, then it goes on
+            raised = error.error if isinstance(error, MiddlewareError) else error
+            await serving.fail(raised)
+            raise raised from None
 
     async def before_agent(self, ctx: RunContext, message: Message) -> Proceed | Block:
         """Open a request: tools, state, input."""
-        request = self._begin(ctx, message).request
-        await self._set_up(request)
-        await self._each(lambda e: e.on_message(request))
-        return Proceed(request.message or message)
+        serving = self._begin(ctx, Request(ctx, message))
+        await serving.set_up()
+        await serving.each(lambda e: e.on_message)
+        return Proceed(serving.request.message or message)
 
     async def on_resume(self, ctx: RunContext) -> None:
         """Open a request that goes on after a suspension; nothing in memory is left (S2-29)."""
-        serving = self._begin(ctx, None)
+        serving = self._begin(ctx, Request(ctx))
         serving.has_begun = True
-        await self._set_up(serving.request)
+        await serving.set_up()
 
     async def on_message(self, ctx: RunContext, message: Message) -> None:
         """Tell of an appended message."""
         serving = self._serving.get(ctx.run_id)
         if serving is None:
             return
-        if serving.opens_history:
-            serving.opens_history = False
-            await self._hear(serving.request, MessageAppended(None))
-        await self._hear(serving.request, MessageAppended(message))
+        await serving.tell(MessageAppended(message))
         for result in message.results:
             if result.tool_use_id in serving.skipped:
                 ctx.emit(Warned("A call was skipped: you intervened.", code="tool_skipped"))
@@ -135,43 +141,40 @@ class ExtensionHost(Middleware):
     async def before_turn(self, ctx: RunContext) -> None:
         """Open the run with its first turn, and every turn."""
         serving = self._serving[ctx.run_id]
-        request = serving.request
         if not serving.has_begun:
             serving.has_begun = True
-            await self._each(lambda e: e.before_run(request))
-        await self._each(lambda e: e.before_turn(request))
+            await serving.each(lambda e: e.before_run)
+        await serving.each(lambda e: e.before_turn)
 
     async def wrap_model_call(
         self, request: ModelRequest, call_next: CallModel, ctx: RunContext
     ) -> ModelResponse:
         """Show the request to each extension, made anew, and wrap the call."""
-        served = self._serving[ctx.run_id].request
-        for extension in self.extensions:
-            await extension.before_model(served, _anew(request, ctx))
-        chain: CallProvider = call_next
-        for extension in reversed(self.extensions):
-            chain = _around_model(extension, served, chain)
-        return await chain(_anew(request, ctx))
+        serving, seen = self._serving[ctx.run_id], len(ctx.messages)
+
+        def made_anew() -> ModelRequest:
+            return replace(request, messages=(*request.messages, *ctx.messages[seen:]))
+
+        await serving.before_model(made_anew)
+        return await serving.around_model(call_next)(made_anew())
 
     async def after_model(self, ctx: RunContext, response: ModelResponse) -> Directive:
         """Announce the answer and its calls, or skip the calls where the person intervened."""
-        serving = self._serving[ctx.run_id]
-        request, calls = serving.request, response.message.calls
-        await self._each(lambda e: e.after_model(request, response))
-        if calls and ctx.steering_waits:
+        serving, calls = self._serving[ctx.run_id], response.message.calls
+        await serving.each(lambda e: e.after_model, response)
+        if not calls:
+            return NATURAL
+        if ctx.steering_waits:
             serving.skipped |= {call.id for call in calls}
             return Directive(refuse={call.id: Error(SKIPPED) for call in calls})
+        faults = {call.id: response.faults.get(call.id) or ctx.fault(call) for call in calls}
+        for call in _without_waiting(calls, faults, ctx):
+            await serving.announce(call)
+        refused: dict[str, Error] = {}
         for call in calls:
-            for extension in self.extensions:
-                await extension.before_tool(request, call)
-        refused = {}
-        for call in calls:
-            fault = response.faults.get(call.id) or ctx.fault(call)
+            fault = faults[call.id]
             if fault is not None:
-                outcome = await self._after_tool(
-                    request, call, Error(fault), ToolFailedError(fault)
-                )
-                refused[call.id] = outcome if isinstance(outcome, Error) else Error(fault)
+                refused[call.id] = _error(await serving.after_tool(call, Error(fault)))
         return Directive(refuse=refused)
 
     async def wrap_tool_call(
@@ -179,41 +182,34 @@ class ExtensionHost(Middleware):
     ) -> Outcome:
         """Wrap the handler, and let every extension see what came of it."""
         serving = self._serving[ctx.run_id]
-        if ctx.steering_waits:
+        if ctx.steering_waits and not ctx.approved:
             serving.skipped.add(call.id)
             return Error(SKIPPED)
-        request = serving.request
-        chain: CallHandler = call_next
-        for extension in reversed(self.extensions):
-            chain = _around_tool(extension, request, chain)
-        error: Exception | None = None
+        asked = _asked(ctx, call)
+        if call.id not in serving.announced:
+            await serving.announce(asked)
+        outcome: Settled
         try:
-            outcome = await chain(call)
-        except Exception as raised:  # noqa: BLE001 -- what a wrapper raises is the tool failing (S2-39)
-            outcome, error = Error(f"{call.name} failed: {raised}"), raised
-        match outcome:
-            case NeedsApproval() | Fatal():
-                return outcome
-            case Error(message=message):
-                error = error or ToolFailedError(message)
-            case Success():
-                pass
-        return await self._after_tool(request, _requested(ctx, call), outcome, error)
+            outcome = await serving.around_tool(call_next)(call)
+        except Passing as passing:
+            return passing.arrived()
+        except Exception as error:  # noqa: BLE001 -- what a wrapper raises is the tool failing (S2-39)
+            text = f"{call.name} failed: {type(error).__name__}: {error}"
+            outcome = Error(text, cause=error)
+        return await serving.after_tool(asked, outcome)
 
     async def after_turn(self, ctx: RunContext, results: tuple[ToolResult, ...]) -> None:
         """Close a turn, with the answer that opened it."""
-        request = self._serving[ctx.run_id].request
-        message = next(
-            (m for m in reversed(ctx.messages) if m.role == "assistant"), Message("assistant", ())
-        )
-        await self._each(lambda e: e.after_turn(request, message))
+        answers = (m for m in reversed(ctx.messages) if m.role == "assistant")
+        message = next(answers, Message("assistant", ()))
+        await self._serving[ctx.run_id].each(lambda e: e.after_turn, message)
 
     async def after_agent(self, ctx: RunContext, answer: Message) -> Proceed | Block:
         """Close a successful request."""
-        request = self._serving[ctx.run_id].request
-        await self._each(lambda e: e.after_run(request, answer))
-        request.phase = "ready"
-        await self._each(lambda e: e.on_success(request))
+        serving = self._serving[ctx.run_id]
+        await serving.each(lambda e: e.after_run, answer)
+        serving.request.phase = "ready"
+        await serving.each(lambda e: e.on_success)
         return Proceed(answer)
 
     async def on_end(self, ctx: RunContext, end: RunEnd) -> None:
@@ -221,89 +217,62 @@ class ExtensionHost(Middleware):
         serving = self._serving.get(ctx.run_id)
         if serving is None:
             return
+        error: BaseException | None = None
         try:
             match end:
-                case Failed(error=error, message=message):
-                    await self._fail(serving.request, error or RuntimeError(message))
+                case Failed(message, error=raised):
+                    error = raised or RequestFailedError(message)
+                    await serving.fail(error)
                 case Interrupted():
-                    await self._hear(serving.request, RunCancelled())
+                    await serving.cancel()
                 case _:
                     pass
         finally:
-            self._release(ctx.run_id)
+            for trouble in self._release(ctx.run_id):
+                if error is not None:
+                    error.add_note(trouble)
 
-    def _begin(self, ctx: RunContext, message: Message | None) -> Serving:
+    def _begin(self, ctx: RunContext, request: Request) -> Serving:
+        session = (ctx.conversation_id, ctx.agent_name)
         for other in self._serving.values():
-            same = (other.request.session_id, other.request.agent_name)
-            if same == (ctx.conversation_id, ctx.agent_name):
-                raise RequestBusyError(f"session {ctx.conversation_id} has a request already")
-        serving = Serving(Request(ctx, message), opens_history=not ctx.messages)
+            if session == (other.request.session_id, other.request.agent_name):
+                raise RequestBusyError(f"session {ctx.conversation_id!r} has a request already")
+        serving = Serving(request, self.extensions, opens_history=not ctx.messages)
         self._serving[ctx.run_id] = serving
-        self._current.set(serving.request)
+        self._current.set(ctx.run_id)
         for extension in self.extensions:
             extension.take_part()
         return serving
 
-    async def _set_up(self, request: Request) -> None:
-        await self._each(lambda e: e.on_tool(request))
-        await self._each(lambda e: e.on_state(request))
+    def _release(self, run_id: str) -> list[str]:
+        return self._serving.pop(run_id).release()
 
-    async def _after_tool(
-        self, request: Request, call: ToolUse, outcome: Outcome, error: Exception | None
-    ) -> Outcome:
-        for extension in self.extensions:
-            outcome = await extension.after_tool(request, call, outcome, error)
+
+def _without_waiting(
+    calls: tuple[ToolUse, ...], faults: dict[str, str | None], ctx: RunContext
+) -> list[ToolUse]:
+    """Return the calls that need not wait for an earlier one of their message."""
+    return [
+        call
+        for index, call in enumerate(calls)
+        if faults[call.id] is not None
+        or not any(
+            faults[earlier.id] is None and ctx.locks(earlier).conflicts(ctx.locks(call))
+            for earlier in calls[:index]
+        )
+    ]
+
+
+def _error(outcome: Settled) -> Error:
+    """Return the outcome of a call that could not run: an error, with the text it was given."""
+    if isinstance(outcome, Error):
         return outcome
-
-    async def _fail(self, request: Request, error: BaseException) -> None:
-        """Tell every extension of an error; one that raises too adds a note to it."""
-        request.phase = "failed"
-        try:
-            await self._each(lambda e: e.on_error(request, error))
-        except Exception as second:  # noqa: BLE001 -- the caller gets the original error (S2-45)
-            error.add_note(f"on_error failed too: {type(second).__name__}: {second}")
-
-    async def _hear(self, request: Request, notice: Notice) -> None:
-        await self._each(lambda e: e.on_event(request, notice))
-
-    async def _each(self, hook: Callable[[Extension], Awaitable[None]]) -> None:
-        for extension in self.extensions:
-            await hook(extension)
-
-    def _release(self, run_id: str) -> None:
-        """Release the request of every extension; their errors come out together."""
-        serving = self._serving.pop(run_id)
-        errors: list[Exception] = []
-        for extension in self.extensions:
-            extension.leave()
-            try:
-                extension.release(serving.request)
-            except Exception as error:  # noqa: BLE001 -- the other extensions are released too
-                errors.append(error)
-        if errors:
-            raise ExceptionGroup("extensions could not release a request", errors)
+    if isinstance(outcome.content, str):
+        return Error(outcome.content)
+    return Error("".join(part.text for part in outcome.content if isinstance(part, Text)))
 
 
-def _anew(request: ModelRequest, ctx: RunContext) -> ModelRequest:
-    """Return the request with the history as it is now."""
-    return replace(request, messages=ctx.messages)
-
-
-def _around_model(extension: Extension, request: Request, call_next: CallProvider) -> CallProvider:
-    async def around(model_request: ModelRequest) -> ModelResponse:
-        return await extension.on_model_request(request, model_request, call_next)
-
-    return around
-
-
-def _around_tool(extension: Extension, request: Request, call_next: CallHandler) -> CallHandler:
-    async def around(call: ToolCall) -> Outcome:
-        return await extension.on_tool_call(request, call, call_next)
-
-    return around
-
-
-def _requested(ctx: CallContext, call: ToolCall) -> ToolUse:
+def _asked(ctx: CallContext, call: ToolCall) -> ToolUse:
     """Return the call as the model asked for it."""
     asked = (use for m in reversed(ctx.messages) for use in m.calls if use.id == call.id)
     return next(asked, ToolUse(call.id, call.name, call.args))
