@@ -3,60 +3,86 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from typing import assert_never
 
-from todo_agent.agent.messages import Message, Opaque, Text, ToolResult, ToolUse, message_to_json
+from todo_agent.agent.history import clean_json, clean_text
+from todo_agent.agent.json import Json
+from todo_agent.agent.messages import (
+    Block,
+    Image,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    message_to_json,
+)
+from todo_agent.text import plain
 from todo_agent.threads.thread import Thread
 
 MARKS = {"done": "x", "in_progress": ">", "pending": " "}
 
 
 def to_markdown(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
-    """Return the thread as Markdown; `plan_rows` are a status and a content each."""
+    """Return the thread as Markdown; `plan_rows` are a status and a content each.
+
+    A todo is one line. Nothing in the text is left for a terminal to act on.
+    """
     parts = [f"# {thread.title or 'Untitled thread'}", f"`{thread.id}` in `{thread.cwd}`"]
     if plan_rows:
         rows = (f"- [{MARKS.get(s, ' ')}] {' '.join(text.split())}" for s, text in plan_rows)
         parts += ["## Plan", "\n".join(rows)]
     for message in thread.conversation.messages:
         parts += _message(message)
-    return "\n\n".join(parts) + "\n"
+    return plain(clean_text("\n\n".join(parts))) + "\n"
 
 
 def to_json(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
     """Return the thread as JSON; `plan_rows` are a status and a content each."""
-    data = {
+    data: Json = {
         "id": thread.id,
         "title": thread.title,
         "cwd": thread.cwd,
         "model": thread.model,
         "created": thread.created,
+        "updated": thread.updated,
         "plan": [{"status": status, "content": content} for status, content in plan_rows],
         "messages": [message_to_json(message) for message in thread.conversation.messages],
     }
-    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(clean_json(data), ensure_ascii=False, indent=2) + "\n"
 
 
 def _message(message: Message) -> list[str]:
-    parts = []
-    if message.text.strip():
-        who = "Agent" if message.role == "assistant" else "Note" if message.synthetic else "User"
-        parts += [f"## {who}", message.text.strip()]
-    for block in message.content:
-        match block:
-            case ToolUse(name=name, input=input_):
-                parts += [f"### Call: {name}", _fenced(json.dumps(input_, ensure_ascii=False))]
-            case ToolResult(is_error=is_error):
-                parts += ["### Error" if is_error else "### Result", _fenced(block.text)]
-            case Opaque():
-                parts.append(f"({block.type})")
-            case Text():
-                pass
-            case _:
-                pass
-    return parts
+    parts = [part for block in message.content for part in _block(block)]
+    if not message.text.strip():
+        return parts
+    who = "Agent" if message.role == "assistant" else "Note" if message.synthetic else "User"
+    return [f"## {who}", *parts]
+
+
+def _block(block: Block) -> list[str]:
+    match block:
+        case Text(text):
+            return [text.strip()] if text.strip() else []
+        case ToolUse(name=name, input=input_):
+            return [f"### Call: {name}", _fenced(json.dumps(input_, ensure_ascii=False))]
+        case ToolResult(is_error=is_error):
+            return ["### Error" if is_error else "### Result", _fenced(block.text)]
+        case Image():
+            return ["(image)"]
+        case Opaque():
+            return [f"({block.type})"]
+        case Thinking():
+            return []
+        case _:
+            assert_never(block)
 
 
 def _fenced(text: str) -> str:
-    longest = max((len(line) - len(line.lstrip("`")) for line in text.splitlines()), default=0)
+    """Put text between fences longer than any row of backticks in it."""
+    longest = max((len(row) for row in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"

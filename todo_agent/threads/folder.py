@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +41,14 @@ class Folder:
         return self.path / "lock"
 
     def exists(self) -> bool:
-        """Return whether a thread is stored here."""
-        if not self.path.is_dir():
-            return False
-        return self.summary.exists() or (self.journal.exists() and self.journal.stat().st_size > 0)
+        """Return whether a thread is stored here, or something that cannot be looked into."""
+        try:
+            if not self.path.is_dir():
+                return False
+            written = self.journal.exists() and self.journal.stat().st_size > 0
+            return written or self.summary.exists()
+        except PermissionError:
+            return True
 
     def refuse_links(self) -> None:
         """Make sure that everything here is inside the root.
@@ -79,14 +84,15 @@ class Claim:
                 f"Thread {folder.id} is open in another todo-agent. "
                 "Open it for reading only, or go on in a fork."
             ) from error
-        folder.lock.chmod(FILE_MODE)
+        with suppress(PermissionError):
+            folder.lock.chmod(FILE_MODE)
 
     def release(self) -> None:
         """Give the folder free; one in which nothing was ever stored vanishes."""
-        if all(self._is_vacant(path) for path in self._folder.path.iterdir()):
-            self.remove()
-        else:
-            self._lock.release()
+        with suppress(OSError):
+            if all(self._is_vacant(path) for path in self._folder.path.iterdir()):
+                self.remove()
+        self._lock.release()
 
     def remove(self) -> None:
         """Remove the folder with everything in it, and give up the claim.

@@ -41,7 +41,7 @@ class Stored:
     @property
     def lost(self) -> int:
         """How many records were behind the journal's present end."""
-        return _lost(self.reading, self.summary)
+        return 0 if self.summary is None else max(0, self.summary.seq - self.reading.seq)
 
     @property
     def empty(self) -> bool:
@@ -63,19 +63,19 @@ def load(folder: Folder) -> Stored:
     Raises:
         OSError: a file cannot be read.
     """
-    reading = read(folder.journal)
+    # In this order, or what another process commits in between would look lost.
     content = folder.summary.read_bytes() if folder.summary.exists() else None
+    reading = read(folder.journal)
     data = _parsed(content)
     summary = _summary(data)
     old = None if reading.records else upgrade(data)
-    replay = Replay((*reading.records, *(old.records if old else ())))
     return Stored(
         reading,
         content,
         summary,
         old,
         newer=max(reading.schema, _schema(data)) > SCHEMA,
-        added=tuple(_added(replay, summary, lost=_lost(reading, summary))),
+        added=_added((*reading.records, *(old.records if old else ())), summary),
     )
 
 
@@ -121,7 +121,7 @@ def faults(stored: Stored) -> tuple[str, ...]:
     if stored.lost:
         found.append(
             f"The end of the journal is gone, with {_count(stored.lost, 'change')}; "
-            "the plan is the newest one."
+            "thread.json still had the plan."
         )
     if stored.empty:
         found.append("Both files of this thread are damaged; there was nothing left to read.")
@@ -144,21 +144,18 @@ def info(folder: Folder) -> ThreadInfo:
     return ThreadInfo.of(folder.id, summary)
 
 
-def _added(replay: Replay, summary: Summary | None, *, lost: int) -> list[Record]:
+def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record, ...]:
     added: list[Record] = []
-    if replay.header == Header():
+    replay = Replay(records)
+    if not any(isinstance(record, HeaderRecord) for record in records):
         told = Header(title=title_of(replay.messages), created=replay.updated)
         header = told if summary is None else summary.header
         added.append(HeaderRecord(replay.seq + 1, replay.updated, header))
-    plan = None if summary is None or not lost else summary.state.get(PLAN)
+    plan = summary.state.get(PLAN) if summary and summary.seq > replay.seq else None
     if plan is not None and plan != replay.values.get(PLAN):
         seq = replay.seq + len(added) + 1
         added.append(CommitRecord(seq, replay.updated, update={PLAN: plan}, by="restore"))
-    return added
-
-
-def _lost(reading: Reading, summary: Summary | None) -> int:
-    return 0 if summary is None else max(0, summary.seq - reading.seq)
+    return tuple(added)
 
 
 def _parsed(content: bytes | None) -> Json:

@@ -17,7 +17,7 @@ from todo_agent.agent.suspension import SUSPENDED
 from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import check_id, is_id, new_id
-from todo_agent.threads.journal import Replay, rewrite
+from todo_agent.threads.journal import Replay, read, rewrite
 from todo_agent.threads.loading import faults, info, load, mend
 from todo_agent.threads.records import Header, HeaderRecord
 from todo_agent.threads.summary import ThreadInfo
@@ -83,8 +83,8 @@ class ThreadStore:
     def open(self, id_or_prefix: str, *, mode: OpenMode = OpenMode.WRITE) -> Thread:
         """Open a thread; what is damaged of it is repaired and told in its notices.
 
-        A thread that a newer version wrote, or whose repair fails, is opened for reading
-        only, and its notices say so.
+        A thread that a newer version wrote, or that the disk does not let anybody change, is
+        opened for reading only, and its notices say so.
 
         Raises:
             ThreadBusy: another process has it open for writing, and so should this one.
@@ -94,14 +94,17 @@ class ThreadStore:
         with _readable(folder):
             if mode is OpenMode.READ_ONLY:
                 return self._reader(folder)
-            return self._writer(folder)
+            try:
+                claim = Claim(folder)
+            except OSError as error:
+                return self._reader(folder, f"It cannot be changed: {error.strerror}.")
+            return self._writer(folder, claim)
 
     def fork(self, id_or_prefix: str) -> Thread:
         """Copy a thread, also one in use elsewhere, and open the copy.
 
         Raises:
-            ThreadError: it is unknown, cannot be read, or a newer version wrote it.
-            NotSavedError: the copy cannot be written.
+            ThreadError: it is unknown, cannot be read or copied, or a newer version wrote it.
         """
         source = self._find(id_or_prefix)
         with _readable(source):
@@ -197,8 +200,7 @@ class ThreadStore:
         notices = (*reasons, *faults(stored), *_drop_foreign(replay))
         return Thread(folder.id, replay, None, notices=notices, clock=self._clock)
 
-    def _writer(self, folder: Folder, claim: Claim | None = None) -> Thread:
-        claim = claim or Claim(folder)
+    def _writer(self, folder: Folder, claim: Claim) -> Thread:
         try:
             stored = load(folder)
             if stored.newer:
@@ -209,13 +211,15 @@ class ThreadStore:
             except OSError as error:
                 claim.release()
                 return self._reader(folder, f"It cannot be repaired now: {error.strerror}.")
-            replay = Replay(load(folder).records)
+            replay = Replay(read(folder.journal).records)
         except BaseException:
             claim.release()
             raise
         notices = [*faults(stored), *_drop_foreign(replay)]
         if kept:
-            notices.append(f"What was damaged is kept: {', '.join(str(path) for path in kept)}.")
+            notices.append(
+                f"What was there before is kept: {', '.join(str(path) for path in kept)}."
+            )
         disk = Disk(folder, claim)
         disk.summarise(replay)
         return Thread(folder.id, replay, disk, notices=notices, clock=self._clock)

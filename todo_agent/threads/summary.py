@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from todo_agent.agent.json import Json, JsonObject
 from todo_agent.agent.messages import Message
 from todo_agent.agent.provider import NO_USAGE, Usage
+from todo_agent.text import plain
 from todo_agent.threads.files import replace_file
 from todo_agent.threads.journal import Replay
 from todo_agent.threads.records import (
@@ -170,7 +171,7 @@ def clean_title(text: str) -> str:
 
     Nothing is left in it that a terminal would act on.
     """
-    for line in text.splitlines():
+    for line in plain(text).splitlines():
         title = " ".join("".join(c for c in line if c == "\t" or not _acts(c)).split())
         if title and cell_len(title) > MAX_TITLE_CELLS:
             return set_cell_size(title, MAX_TITLE_CELLS - 1).rstrip() + "…"
