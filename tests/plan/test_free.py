@@ -194,3 +194,4 @@ def test_the_schema_names_the_words_and_the_id():
     assert item["properties"]["status"]["enum"] == ["pending", "in_progress", "done"]
     assert "id" in item["properties"]
     assert item["required"] == ["content", "status"]
+    assert schema["properties"]["todos"]["description"].endswith("at most 50 todos.")  # type: ignore[index, call-overload, union-attr]

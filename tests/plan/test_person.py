@@ -326,3 +326,40 @@ async def test_two_writes_of_one_message_are_both_known_to_the_model():
     await story.send("go")
     assert [result.is_error for result in story.results] == [False, False]
     assert shown(story) == ["a", "b"]
+
+
+async def test_opening_a_new_thread_records_nothing():
+    commits: list[Commit] = []
+
+    async def record(commit: Commit) -> None:
+        commits.append(commit)
+
+    thread = Conversation("thread", record=record)
+    middleware = TodoListMiddleware(extra_ref=lambda: thread.extra)
+    assert await middleware.take_over(thread) == ()
+    assert commits == []
+
+
+async def test_a_plan_emptied_by_hand_is_told_and_not_shown():
+    story = free([writes("a", done="done"), says("ok"), says("ok")])
+    await story.send("go")
+    await edit(story)
+    await story.send("go on")
+    assert 'dropped "a"' in section(story, "plan-note")
+    assert section(story, "todos") == ""
+
+
+async def test_two_edits_at_once_are_taken_one_at_a_time():
+    saving, saved = asyncio.Event(), asyncio.Event()
+
+    async def record(commit: Commit) -> None:
+        saving.set()
+        await saved.wait()
+
+    story = free([], conversation=Conversation("thread", record=record))
+    first = asyncio.ensure_future(edit(story, "a"))
+    await saving.wait()
+    assert await edit(story, "b") == BUSY
+    saved.set()
+    assert await first is None
+    assert shown(story) == ["a"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +18,10 @@ from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.events import Event, RunFinished, ToolFinished
 from todo_agent.agent.loop import Agent
 from todo_agent.agent.messages import Message
-from todo_agent.agent.middleware import CallContext, CallTool, Middleware
+from todo_agent.agent.middleware import CallContext, CallModel, CallTool, Middleware, RunContext
 from todo_agent.agent.outcomes import Answer, Answered, Failed, Interrupted, Suspended
-from todo_agent.agent.tools import Error, NeedsApproval, Outcome, Tool, ToolCall
+from todo_agent.agent.provider import ModelRequest, ModelResponse
+from todo_agent.agent.tools import Error, NeedsApproval, Outcome, Success, Tool, ToolCall
 from todo_agent.extensions.base import Extension, Notice, Request, RunCancelled
 from todo_agent.extensions.host import ExtensionHost
 from todo_agent.plan.extension import TodoWriteExtension
@@ -43,11 +46,12 @@ def sequential(
     extension: TodoWriteExtension | None = None,
     tools: Sequence[Tool] = (),
     before: Sequence[Middleware] = (),
+    outermost: Sequence[Middleware] = (),
     name: str = "agent",
 ) -> SequentialStory:
     extension = extension or TodoWriteExtension()
     provider = ScriptedProvider(list(replies))  # type: ignore[arg-type]
-    stack = [ExtensionHost([extension, *others]), extension.notes, *before]
+    stack = [ExtensionHost([extension, *others]), *outermost, extension.notes, *before]
     agent = Agent(provider, middleware=stack, tools=tools, name=name)
     told = SequentialStory(agent, provider, conversation or Conversation("session"))
     told.extension = extension
@@ -265,10 +269,15 @@ async def test_a_person_changes_the_list_of_a_running_request_and_the_model_goes
     await told.send("go")
     assert section(told, "plan-note", 2) == (
         'The person changed the plan: added "new"; set "c" to done; put the todos into another '
-        'order. Their version counts.\nIt is now: [{"content": "c", "status": "completed"}, '
-        '{"content": "a", "status": "in_progress"}, {"content": "b", "status": "pending"}, '
-        '{"content": "new", "status": "pending"}]'
+        "order. Their version counts."
     )
+    assert json.loads(section(told, "todos", 2).partition("\n")[2])["todos"] == [
+        {"content": "c", "status": "completed"},
+        {"content": "a", "status": "in_progress"},
+        {"content": "b", "status": "pending"},
+        {"content": "new", "status": "pending"},
+    ]
+    assert section(told, "todos", 3) == ""
     assert shown(told) == ["x c", "x a", "> b", "new"]
 
 
@@ -291,6 +300,31 @@ async def test_a_person_changes_the_list_between_requests():
     assert shown(told) == ["x a", "> b"]
     await told.send("go on")
     assert 'set "a" to done' in section(told, "plan-note")
+    assert '"in_progress": "b"' in section(told, "todos")
+
+
+class Forgets(Middleware):
+    """Sends nothing of the conversation but its last message."""
+
+    async def wrap_model_call(
+        self, request: ModelRequest, call_next: CallModel, ctx: RunContext
+    ) -> ModelResponse:
+        return await call_next(replace(request, messages=request.messages[-1:]))
+
+
+async def test_a_list_whose_results_are_no_longer_sent_is_shown():
+    async def fine(call: ToolCall, ctx: object) -> Outcome:
+        return Success("fine")
+
+    replies = [step("> a"), calls(call("other")), calls(call("other")), says("ok")]
+    told = sequential(replies, tools=[tool("other", fine)], outermost=[Forgets()])
+    await told.send("go")
+    assert [section(told, "todos", number) != "" for number in range(4)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 async def test_an_interrupted_request_is_told_to_the_next_one():

@@ -71,3 +71,9 @@ def test_what_was_over_a_limit_before_may_stay_but_not_grow():
 def test_a_todo_that_is_brought_back_has_its_old_id():
     before, earlier = Plan((Todo("a", id="1"),)), Plan((Todo("a", id="1"), Todo("b", id="2")))
     assert FREE.edit(before, earlier) == earlier
+
+
+def test_a_write_from_outside_a_run_is_judged_by_shape_and_rules_alike():
+    assert GUARDED.write(None, {"todos": "x"}) == GUARDED.shape.parse({"todos": "x"})
+    rows = [{"content": "a", "status": "in_progress"}]
+    assert GUARDED.write(None, {"todos": rows}) == plan("> a")

@@ -65,8 +65,8 @@ class Discipline:
         """Return the plan a person makes by hand, or why it cannot be.
 
         A person is held to the limits, not to the rules for the model: they may empty the
-        list, reopen and reword. The list is then tidied, so that what the model
-        finds is one it can go on from. A todo keeps its id, also one brought back.
+        list, reopen and reword. The list is then tidied, so that the model can go on from
+        it. A todo keeps its id, also one that is brought back.
         """
         draft = tuple(
             replace(todo, content=self.shape.clean(todo.content)) for todo in wanted.todos

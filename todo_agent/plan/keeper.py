@@ -10,6 +10,7 @@ from todo_agent.agent.json import JsonObject
 from todo_agent.agent.messages import Display, Message
 from todo_agent.agent.middleware import RunContext
 from todo_agent.agent.prompt import PromptSection
+from todo_agent.agent.provider import ModelRequest
 from todo_agent.agent.state import NO_UPDATE, State, Update
 from todo_agent.agent.tools import Error, Locks, Outcome, Success, Tool, ToolCall, ToolContext
 from todo_agent.plan.conversion import convert
@@ -22,7 +23,7 @@ from todo_agent.plan.plan import Plan
 from todo_agent.plan.refusal import Refusal
 from todo_agent.plan.schema import tool_schema
 from todo_agent.plan.shapes import shown
-from todo_agent.plan.views import Section, Shown, rows_as_json
+from todo_agent.plan.views import LIST, Section, Shown, heading
 
 LOCK = "todos"
 MAX_CHANGES = 20
@@ -84,17 +85,35 @@ class Keeper:
         state = ctx.state.apply(update)
         marks, active = state[PLAN_MARKS], state[PLAN].active
         left = active.content if marks.run_open and active else marks.interrupted
-        return update | PLAN_MARKS.set(replace(marks, run_open=True, interrupted=left))
+        begun = Marks(self.discipline.name, run_open=True, interrupted=left, known=marks.known)
+        return update | PLAN_MARKS.set(begun)
 
     def sections(self, ctx: RunContext) -> list[PromptSection]:
         """Return what the coming step shows of the plan, and of what happened to it."""
         plan, text, shape = self.plan(ctx), self.discipline.tool, self.discipline.shape
         self._seen[ctx.conversation_id] = ctx.state[PLAN]
         sections = list(self.discipline.view(Shown(plan, shape, text.guide)))
-        has_list = any(section.name == "todos" for section in sections)
-        if notes := self.notes(ctx.state, with_list=not has_list):
+        if notes := _notes(ctx.state):
             sections.append(Section("plan-note", notes, cacheable=False))
         return [PromptSection(*section) for section in sections]
+
+    def with_list(self, ctx: RunContext, request: ModelRequest) -> ModelRequest:
+        """Return the request so that the model can see the list it has to go on from.
+
+        A discipline that shows it in the tool's results alone needs this when those are no
+        longer sent, and when a person has changed the list since.
+        """
+        if any(section.name == LIST for section in request.sections):
+            return request
+        edited = ctx.state[PLAN] if ctx.state[PLAN_MARKS].known is not None else None
+        plan = self.home.read(ctx.conversation_id, ctx.state) or edited
+        if not plan:
+            return request
+        text = self.discipline.reply(plan, self.discipline.shape.words)
+        if any(r.text == text for m in reversed(request.messages) for r in m.results):
+            return request
+        section = PromptSection(LIST, f"{heading(plan)}\n{text}")
+        return replace(request, sections=(*request.sections, section))
 
     def answered(self, ctx: RunContext) -> Update:
         """Close a run that the model answered: it has read the notes that its request had."""
@@ -115,7 +134,7 @@ class Keeper:
 
     def release(self, ctx: RunContext) -> None:
         """Forget a run that ended; a write that was never committed did not happen."""
-        for message in ctx.messages:
+        for message in ctx.messages if self._uncommitted.get(ctx.conversation_id) else ():
             self.committed(ctx, message)
         for before in self._uncommitted.pop(ctx.conversation_id, {}).values():
             self.home.write(ctx.conversation_id, before)
@@ -156,23 +175,6 @@ class Keeper:
         await conversation.commit(Commit(update=update, by="restore"))
         return notes
 
-    def notes(self, state: State, *, with_list: bool) -> str:
-        """Return what the model should know about the plan's past; empty for nothing."""
-        marks, notes = state[PLAN_MARKS], []
-        if marks.interrupted:
-            notes.append(
-                f"The last run was stopped while this was in progress: {shown(marks.interrupted)}."
-                " It may be half done: look before you go on with it."
-            )
-        if marks.known is not None:
-            notes.append(
-                f"The person changed the plan: {_changes(marks.known, state[PLAN])}. "
-                "Their version counts."
-            )
-        if marks.known is not None and with_list:
-            notes.append(f"It is now: {rows_as_json(state[PLAN], self.discipline.shape.words)}")
-        return "\n".join(notes)
-
     def _check(self, args: JsonObject) -> JsonObject | Error:
         draft = self.discipline.shape.parse(args)
         if isinstance(draft, Refusal):
@@ -209,14 +211,15 @@ class Keeper:
         )
 
     def _taken_over(self, conversation: str, state: State) -> tuple[Update, tuple[str, ...]]:
-        marks, name = state[PLAN_MARKS], self.discipline.name
+        marks, plan, name = state[PLAN_MARKS], state[PLAN], self.discipline.name
         if marks.discipline in ("", name):
             kept = self.home.read(conversation, state)
-            update = NO_UPDATE if kept is None or kept == state[PLAN] else PLAN.set(kept)
-            return update | PLAN_MARKS.set(replace(marks, discipline=name)), ()
-        plan, notes = convert(state[PLAN], self.discipline)
-        self.home.edit(conversation, plan)
-        update = self._version(state, plan, "restore")
+            return NO_UPDATE if kept is None or kept == plan else PLAN.set(kept), ()
+        if not plan.todos:
+            return NO_UPDATE, ()
+        converted, notes = convert(plan, self.discipline)
+        self.home.edit(conversation, converted)
+        update = self._version(state, converted, "restore")
         return update | PLAN_MARKS.set(replace(marks, discipline=name)), notes
 
     def _version(self, state: State, plan: Plan, by: Author) -> Update:
@@ -235,6 +238,20 @@ def summary(before: Plan, after: Plan) -> str:
         f"{after.done}/{len(after)}",
     ]
     return ", ".join(filter(None, parts))
+
+
+def _notes(state: State) -> str:
+    """Return what the model should know about the plan's past; empty for nothing."""
+    marks, notes = state[PLAN_MARKS], []
+    if marks.interrupted:
+        notes.append(
+            f"The last run was stopped while this was in progress: {shown(marks.interrupted)}. "
+            "It may be half done: look before you go on with it."
+        )
+    if marks.known is not None:
+        changes = _changes(marks.known, state[PLAN])
+        notes.append(f"The person changed the plan: {changes}. Their version counts.")
+    return "\n".join(notes)
 
 
 def _changes(before: Plan, after: Plan) -> str:

@@ -9,10 +9,17 @@ from dataclasses import replace
 from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.json import Json
 from todo_agent.agent.messages import Message, ToolResult, user
-from todo_agent.agent.middleware import Block, Directive, Middleware, Proceed, RunContext
+from todo_agent.agent.middleware import (
+    Block,
+    CallModel,
+    Directive,
+    Middleware,
+    Proceed,
+    RunContext,
+)
 from todo_agent.agent.outcomes import RunEnd
 from todo_agent.agent.prompt import PromptSection
-from todo_agent.agent.provider import ModelResponse
+from todo_agent.agent.provider import ModelRequest, ModelResponse
 from todo_agent.agent.state import Key
 from todo_agent.agent.tools import Error, Tool
 from todo_agent.plan.conduct import Guarded, Round, stopped
@@ -54,6 +61,12 @@ class PlanNotes(Middleware):
     async def prompt_sections(self, ctx: RunContext) -> Sequence[PromptSection]:
         """Show the plan as the discipline does, with what happened to it meanwhile."""
         return self._keeper(ctx.agent_name).sections(ctx)
+
+    async def wrap_model_call(
+        self, request: ModelRequest, call_next: CallModel, ctx: RunContext
+    ) -> ModelResponse:
+        """See to it that the model can see the list that is in force."""
+        return await call_next(self._keeper(ctx.agent_name).with_list(ctx, request))
 
     async def after_agent(self, ctx: RunContext, answer: Message) -> Proceed | Block:
         """Close the run: nothing is interrupted, and the notes were read."""

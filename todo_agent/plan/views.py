@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 from todo_agent.plan.plan import Plan, Status
 from todo_agent.plan.shapes import Shape, Words
 
+LIST = "todos"
+"""The name of the section that shows the list."""
 ALL_DONE_FROM = 3
 """A finished list of so many todos is answered with a word about a last check (S1-13)."""
 
@@ -48,7 +50,7 @@ def guide_and_list(shown: Shown) -> tuple[Section, ...]:
     todos = shown.plan.todos[: shape.max_todos]
     if not todos:
         return (guide,)
-    lines = [_heading(shown.plan)]
+    lines = [heading(shown.plan)]
     for todo in todos:
         content = json.dumps(todo.content[: shape.max_chars], ensure_ascii=False)
         cut = " (cut)" if len(todo.content) > len(todo.content[: shape.max_chars]) else ""
@@ -56,7 +58,7 @@ def guide_and_list(shown: Shown) -> tuple[Section, ...]:
     hidden = len(shown.plan) - len(todos)
     if hidden:
         lines.append(f"({hidden} more are stored and not shown.)")
-    return (guide, Section("todos", "\n".join(lines), cacheable=False))
+    return (guide, Section(LIST, "\n".join(lines), cacheable=False))
 
 
 def suffix_and_list(shown: Shown) -> tuple[Section, ...]:
@@ -64,8 +66,8 @@ def suffix_and_list(shown: Shown) -> tuple[Section, ...]:
     guide = Section("todos-guide", shown.guide, cacheable=True)
     if not shown.plan.todos:
         return (guide,)
-    text = f"{_heading(shown.plan)}\n{rows_as_json(shown.plan, shown.shape.words)}"
-    return (guide, Section("todos", text, cacheable=False))
+    text = f"{heading(shown.plan)}\n{rows_as_json(shown.plan, shown.shape.words)}"
+    return (guide, Section(LIST, text, cacheable=False))
 
 
 def rows(plan: Plan, words: Words) -> list[dict[str, str]]:
@@ -108,7 +110,8 @@ def reply_with_position(plan: Plan, words: Words) -> str:
     )
 
 
-def _heading(plan: Plan) -> str:
+def heading(plan: Plan) -> str:
+    """Return the line above a list; a finished one must not be taken for a new order."""
     if plan.open:
         return "The current todo list, shown by the program:"
     return "The last todo list, shown by the program; all of it is done and asks for nothing:"
