@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 
 from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.loop import Agent
 from todo_agent.agent.middleware import Middleware
 from todo_agent.agent.provider import Provider
+from todo_agent.demo import demo_model, demo_workspace
 from todo_agent.errors import ConfigError
 from todo_agent.extensions.host import ExtensionHost
 from todo_agent.middleware.budget import Budget
@@ -24,11 +23,11 @@ from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.retries import Retries
 from todo_agent.middleware.rules import Decision, Rule, RuleError
 from todo_agent.paths import Paths
+from todo_agent.plan.disciplines import DISCIPLINES
 from todo_agent.plan.extension import TodoWriteExtension
 from todo_agent.plan.middleware import TodoListMiddleware, TodoMiddleware
 from todo_agent.providers.late import LateProvider, MissingProvider
 from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, known_models
-from todo_agent.providers.scripted import ScriptedProvider
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
 from todo_agent.threads.store import ThreadStore
@@ -67,7 +66,7 @@ class Workshop:
         self._place = place
         self._store = ThreadStore(paths.threads_dir)
         self._provider = _provider(config, place)
-        self._demo_dir = _demo_workspace() if place.demo else None
+        self._demo_dir = demo_workspace() if place.demo else None
         self._rules = (
             *_rules(Decision.ALLOW, config.allow),
             *_rules(Decision.ASK, config.ask),
@@ -172,7 +171,7 @@ class Workshop:
 
 def _provider(config: Config, place: Place) -> Provider:
     if place.demo:
-        return ScriptedProvider.load(files("todo_agent.demo") / "script.json")
+        return demo_model(DISCIPLINES[config.discipline])
     if not config.has_key:
         return MissingProvider(NO_KEY)
 
@@ -228,12 +227,3 @@ def _working_directory(thread: Thread, fallback: Path) -> tuple[Path, tuple[str,
 def _system(cwd: Path) -> str:
     text = files("todo_agent").joinpath("system.md").read_text("utf-8")
     return f"{text}\n# Here\n- Directory: {cwd}\n- Date: {time.strftime('%Y-%m-%d')}\n"
-
-
-def _demo_workspace() -> Path:
-    """Copy the demo's project into a fresh temporary directory."""
-    target = Path(tempfile.mkdtemp(prefix="todo-agent-demo-")) / "basket"
-    with as_file(files("todo_agent.demo") / "project") as project:
-        shutil.copytree(project, target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "check").chmod(0o755)
-    return target

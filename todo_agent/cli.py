@@ -1,235 +1,145 @@
-"""The command line: reads it, loads the configuration, and starts one front end."""
+"""The command line: loads the configuration and starts one front end."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import select
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from todo_agent import __version__
+from todo_agent.arguments import CHOOSE, parse, wanted_format
 from todo_agent.errors import ConfigError, TodoAgentError
 from todo_agent.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from todo_agent.assemble import Workshop
+    from todo_agent.config_file import ConfigFile
+    from todo_agent.headless import Report
     from todo_agent.paths import Paths
     from todo_agent.settings import Config
 
-COMMANDS = ("threads", "plan", "config", "doctor")
-MAX_STDIN = 10_000_000
-"""The longest prompt that is read from standard input, in bytes."""
 DEMO_PROMPT = "A test of this project fails. Find out why and fix it."
-STDIN_PATIENCE = 0.1
-"""Seconds to wait for the first byte of an input that a prompt does not need."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. Try: {self.prog} --help")
+DEMO_NOTICE = (
+    "There is no API key, so this is the offline demo: a scripted model in a throw-away project. "
+    "To work for real, set ANTHROPIC_API_KEY and start again."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program with its arguments; return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _prepare_streams()
     try:
-        return _start(arguments)
-    except ConfigError as error:
-        return _refuse(error, arguments, ExitCode.USAGE)
+        code = _start(arguments)
+        sys.stdout.flush()
+        return code
     except TodoAgentError as error:
-        return _refuse(error, arguments, ExitCode.FAILED)
+        return _give_up(str(error), arguments, ExitCode.USAGE)
     except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
+        return _give_up("Interrupted.", arguments, ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
         return ExitCode.FAILED
+    except OSError as error:
+        where = error.filename or "standard output"
+        return _give_up(f"{where}: {error.strerror or error}.", arguments, ExitCode.FAILED)
+    except Exception as error:  # noqa: BLE001 -- a person gets one line, the log the traceback
+        return _give_up(_crash(error), arguments, ExitCode.FAILED)
 
 
-def _start(arguments: list[str]) -> int:
-    if arguments and arguments[0] in COMMANDS:
-        from todo_agent import commands
+def _start(arguments: Sequence[str]) -> int:
+    options = parse(arguments)
+    if options.command:
+        from todo_agent.commands import run
 
-        return commands.run(arguments)
-    options = _parser().parse_args(arguments)
-    cwd = _directory(options.cwd) if options.cwd else Path.cwd()
+        return run(options.command, config_file=options.config, assignments=options.set)
+    cwd = _directory(options.cwd or ".")
     paths, config = _configure(options, cwd)
-    if options.print:
-        return _print(options, config, paths, cwd)
-    return _screen(options, config, paths, cwd)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="todo-agent",
-        description="A coding agent in your terminal that works off a plan you can see and edit.",
-        epilog="More commands: threads, plan ID, config, doctor (each with --help).",
-        allow_abbrev=False,
-    )
-    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the first message")
-    parser.add_argument("--version", action="version", version=f"todo-agent {__version__}")
-    thread = parser.add_argument_group("threads")
-    thread.add_argument(
-        "-c", "--continue", dest="newest", action="store_true",
-        help="go on with this directory's newest thread",
-    )  # fmt: skip
-    thread.add_argument(
-        "-r", "--resume", nargs="?", const="", metavar="ID",
-        help="open a thread by id or unique prefix; without ID choose one",
-    )  # fmt: skip
-    thread.add_argument("--fork", action="store_true", help="go on in a copy of the thread")
-    printing = parser.add_argument_group("without a screen")
-    printing.add_argument(
-        "-p", "--print", action="store_true", help="print the answer and exit; no screen"
-    )
-    printing.add_argument(
-        "--output-format", choices=("text", "json", "stream-json"), default="text",
-        help="how -p writes what came of it",
-    )  # fmt: skip
-    printing.add_argument(
-        "--require-done", action="store_true", help="with -p: exit with 6 while todos are open"
-    )
-    work = parser.add_argument_group("how it works")
-    work.add_argument("-m", "--model", metavar="NAME")
-    work.add_argument("--base-url", metavar="URL")
-    work.add_argument("--permission-mode", metavar="MODE", help="ask, accept-edits, plan or auto")
-    work.add_argument("--discipline", metavar="NAME", help="free, guarded or sequential")
-    work.add_argument("--max-turns", type=int, metavar="N", help="most model steps of a run")
-    work.add_argument("--max-cost", type=float, metavar="USD", help="most a run may cost")
-    work.add_argument("-C", "--cwd", metavar="DIR", help="work in another directory")
-    work.add_argument(
-        "--add-dir", action="append", default=[], metavar="DIR", help="work in this one too"
-    )
-    work.add_argument("--config", metavar="FILE", help="use another configuration file")
-    work.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="set a setting for once"
-    )
-    work.add_argument("--demo", action="store_true", help="play the offline demo; needs no key")
-    return parser
+    return (_print if options.print else _screen)(options, config, paths, cwd)
 
 
 def _configure(options: argparse.Namespace, cwd: Path) -> tuple[Paths, Config]:
-    from todo_agent.config import load, restrict
+    from todo_agent.config import environment, load
     from todo_agent.paths import Paths, project_config
-    from todo_agent.trust import is_trusted
+    from todo_agent.trust import with_project
 
-    paths = Paths.find(os.environ)
+    paths = Paths.find(environment())
     config = load(
         Path(options.config) if options.config else paths.config_file,
         required=bool(options.config),
-        environ=os.environ,
+        environ=environment(),
         options={
-            "model": options.model,
-            "base_url": options.base_url,
-            "permissions.mode": options.permission_mode,
-            "plan.discipline": options.discipline,
-            "limits.max_turns": options.max_turns,
-            "limits.max_cost": options.max_cost,
+            "--model": ("model", options.model),
+            "--base-url": ("base_url", options.base_url),
+            "--permission-mode": ("permissions.mode", options.permission_mode),
+            "--discipline": ("plan.discipline", options.discipline),
+            "--max-turns": ("limits.max_turns", options.max_turns),
+            "--max-cost": ("limits.max_cost", options.max_cost),
         },
         assignments=options.set,
     )
-    project = project_config(cwd)
-    if not project.is_file():
-        return paths, config
-    if is_trusted(paths.trust_file, project) or _asks_for_trust(options, paths, project):
-        return paths, restrict(config, project)
-    from dataclasses import replace
-
-    notice = f"{project} is not trusted and was left out."
-    return paths, replace(config, notices=(*config.notices, notice))
+    ask = _refuse_trust if options.print or not _terminals() else _ask_for_trust
+    return paths, with_project(config, project_config(cwd), trust_file=paths.trust_file, ask=ask)
 
 
-def _asks_for_trust(options: argparse.Namespace, paths: Paths, project: Path) -> bool:
-    """Ask, once for a content, whether a project's configuration may count."""
-    from todo_agent.config import read
-    from todo_agent.trust import trust
-
-    if options.print or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    read(project)
-    sys.stdout.write(f"{project} can restrict what the agent may do here. It says:\n\n")
-    for line in project.read_text("utf-8-sig").splitlines():
+def _ask_for_trust(project: ConfigFile) -> bool:
+    """Show a project's configuration, and ask whether it may count."""
+    sys.stdout.write(f"{project.path} can restrict what the agent may do here. It says:\n\n")
+    for line in project.text.splitlines():
         sys.stdout.write(f"    {ascii(line)[1:-1]}\n")
     sys.stdout.write("\nUse it? [y/N] ")
     sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        return False
-    trust(paths.trust_file, project)
-    return True
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _refuse_trust(project: ConfigFile) -> bool:
+    return False
 
 
 def _print(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path) -> int:
-    from todo_agent.assemble import NO_KEY, Place, Workshop, has_key
-    from todo_agent.headless import Format, run_print
+    if not (options.demo or config.has_key):
+        from todo_agent.settings import NO_KEY
 
-    if not (options.demo or has_key(config)):
         raise ConfigError(NO_KEY)
     prompt = _prompt(options.prompt)
-    place = Place(cwd=cwd, environ=os.environ, extra_dirs=_extra(options), demo=options.demo)
-    workshop = Workshop(config, paths, place)
+    extra = _extra(options)
 
-    async def run() -> int:
-        session = await _session(workshop, options)
-        stop = asyncio.ensure_future(_stopping())
-        work = asyncio.ensure_future(
-            run_print(
+    import asyncio
+
+    from todo_agent.assemble import Place, Workshop
+    from todo_agent.config import environment
+
+    workshop = Workshop(
+        config, paths, Place(cwd=cwd, environ=environment(), extra_dirs=extra, demo=options.demo)
+    )
+    report = asyncio.run(_run_print(workshop, options, prompt))
+    _write_report(report, options.output_format)
+    return report.code
+
+
+async def _run_print(workshop: Workshop, options: argparse.Namespace, prompt: str) -> Report:
+    from todo_agent.headless import run_print
+    from todo_agent.signals import StopSignals
+
+    thread = workshop.newest() if options.newest else options.resume
+    if options.newest and thread is None:
+        raise ConfigError(f"There is no thread of {workshop.cwd} yet.")
+    with StopSignals() as stop:
+        opening = workshop.fork(thread) if options.fork and thread else workshop.open(thread)
+        session = await opening
+        try:
+            return await run_print(
                 session,
                 prompt,
-                output_format=Format(options.output_format),
-                require_done=options.require_done,
-                out=sys.stdout,
+                stream=sys.stdout if options.output_format == "stream-json" else None,
                 err=sys.stderr,
-                render=_render,
+                stop=stop.wait,
+                require_done=options.require_done,
             )
-        )
-        try:
-            await asyncio.wait([stop, work], return_when=asyncio.FIRST_COMPLETED)
-            if stop.done():
-                await session.interrupt()
-            code = await work
-            return stop.result() if stop.done() else code
         finally:
-            stop.cancel()
             await session.close()
-
-    return asyncio.run(run())
-
-
-async def _stopping() -> int:
-    """Wait for a signal that ends the program; return the exit code it stands for."""
-    stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    codes = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
-    for number, code in codes.items():
-        asyncio.get_running_loop().add_signal_handler(number, _settle, stopped, code)
-    return await stopped
-
-
-def _settle(future: asyncio.Future[int], code: ExitCode) -> None:
-    if not future.done():
-        future.set_result(code)
-
-
-async def _session(workshop: Workshop, options: argparse.Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202 -- naming the type would import the session for everybody
-    thread = _thread(workshop, options)
-    if thread is not None and options.fork:
-        return await workshop.fork(thread)
-    return await workshop.open(thread)
-
-
-def _thread(workshop: Workshop, options: argparse.Namespace) -> str | None:
-    """Return the thread that the options name; None for a new one."""
-    if options.newest:
-        newest = workshop.newest()
-        if newest is None:
-            raise ConfigError(f"There is no thread of {workshop.cwd} yet.")
-        return newest
-    if options.resume == "":
-        raise ConfigError("-p needs the thread's id: --resume ID.")
-    return options.resume if isinstance(options.resume, str) else None
 
 
 def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path) -> int:
@@ -238,20 +148,30 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
             raise ConfigError(
                 f'{name} is not a terminal. For scripts use: todo-agent -p "your prompt"'
             )
+    opens_thread = options.newest or options.resume is not None
+    if options.prompt and not (config.has_key or opens_thread or options.demo):
+        from todo_agent.settings import NO_KEY
+
+        raise ConfigError(f"{NO_KEY} Or see the offline demo: todo-agent --demo")
+    from dataclasses import replace
+
+    from todo_agent.config import environment
     from todo_agent.late_workshop import LateWorkshop
     from todo_agent.tui.history import FileHistory
     from todo_agent.tui.run import run_tui
     from todo_agent.tui.settings import TuiSettings
 
-    opens_thread = options.newest or options.resume is not None
-    has_key = bool(config.api_key or config.auth_token)
-    demo = options.demo or not (has_key or opens_thread)
+    demo = options.demo or not (config.has_key or opens_thread)
+    if demo and not options.demo:
+        config = replace(config, notices=(DEMO_NOTICE, *config.notices))
+    extra = _extra(options)
 
     def build() -> Workshop:
         from todo_agent.assemble import Place, Workshop
 
-        place = Place(cwd=cwd, environ=os.environ, extra_dirs=_extra(options), demo=demo)
-        return Workshop(config, paths, place)
+        return Workshop(
+            config, paths, Place(cwd=cwd, environ=environment(), extra_dirs=extra, demo=demo)
+        )
 
     late = LateWorkshop(build, newest=options.newest, fork=options.fork)
     settings = TuiSettings(
@@ -267,53 +187,66 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
         files=late.files,
         log=paths.log_file,
     )
-    prompt = options.prompt or ("/threads" if options.resume == "" else "")
-    if demo and not options.prompt:
-        prompt = DEMO_PROMPT
-    code = run_tui(late, thread=options.resume or None, prompt=prompt, settings=settings)
+    chooses = options.resume is CHOOSE
+    prompt = options.prompt or ("/threads" if chooses else DEMO_PROMPT if demo else "")
+    thread = None if chooses else options.resume
+    code = run_tui(late, thread=thread, prompt=prompt, settings=settings)
     for line in late.farewell():
         sys.stdout.write(f"{line}\n")
     return code
-
-
-def _prompt(given: str | None) -> str:
-    """Return the prompt, with what standard input holds behind it.
-
-    Raises:
-        ConfigError: there is none, or it is too long.
-    """
-    piped = _read_stdin(wait=given is None)
-    prompt = "\n\n".join(part for part in (given or "", piped) if part.strip())
-    if not prompt:
-        raise ConfigError('-p needs a prompt: todo-agent -p "your prompt", or text on its input.')
-    return prompt
-
-
-def _read_stdin(*, wait: bool) -> str:
-    """Read standard input to its end; an input nobody needs only if something is in it."""
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return ""
-    source = sys.stdin.buffer
-    try:
-        if not wait and not select.select([source], [], [], STDIN_PATIENCE)[0]:
-            return ""
-        data = source.read(MAX_STDIN + 1)
-    except OSError:
-        return ""
-    if len(data) > MAX_STDIN:
-        raise ConfigError(f"Standard input is longer than {MAX_STDIN} bytes.")
-    return data.decode("utf-8", "replace")
 
 
 def _extra(options: argparse.Namespace) -> tuple[Path, ...]:
     return tuple(_directory(path) for path in options.add_dir)
 
 
+def _prompt(given: str | None) -> str:
+    """Return the prompt, with what is piped in behind it.
+
+    Raises:
+        ConfigError: there is none, or it is too long.
+    """
+    from todo_agent.standard_input import piped_text
+
+    wanted = given or ""
+    piped = piped_text(needed=not wanted.strip())
+    prompt = "\n\n".join(part for part in (wanted, piped) if part.strip())
+    if not prompt:
+        raise ConfigError('-p needs a prompt: todo-agent -p "your prompt", or text on its input.')
+    return prompt
+
+
 def _directory(path: str) -> Path:
     directory = Path(path).expanduser()
-    if not directory.is_dir():
-        raise ConfigError(f"{path} is no directory.")
-    return directory.resolve()
+    try:
+        if directory.is_dir():
+            return directory.resolve(strict=True)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}.") from error
+    here = "The current directory is gone." if path == "." else f"{path} is no directory."
+    raise ConfigError(f"{here} Choose another one with --cwd DIR.")
+
+
+def _terminals() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def _write_report(report: Report, output_format: str) -> None:
+    from todo_agent.text import plain
+
+    if report.error:
+        sys.stderr.write(f"todo-agent: {plain(report.error)}\n")
+    match output_format:
+        case "json":
+            sys.stdout.write(report.to_json() + "\n")
+        case "stream-json":
+            sys.stdout.write(report.to_json(type="report") + "\n")
+        case _ if not report.answer:
+            pass
+        case _ if sys.stdout.isatty():
+            _render(plain(report.answer))
+        case _:
+            sys.stdout.write(plain(report.answer).rstrip("\n") + "\n")
 
 
 def _render(answer: str) -> None:
@@ -323,11 +256,51 @@ def _render(answer: str) -> None:
     Console().print(Markdown(answer, hyperlinks=False))
 
 
-def _refuse(error: TodoAgentError, arguments: Sequence[str], code: ExitCode) -> int:
-    sys.stderr.write(f"todo-agent: {error}\n")
-    if "json" in arguments or "--output-format=json" in arguments:
-        from todo_agent.headless import Report
+def _give_up(message: str, arguments: Sequence[str], code: ExitCode) -> int:
+    """Say what is wrong, on one line and as a report where one is expected."""
+    output_format = wanted_format(arguments)
+    try:
+        if output_format == "text":
+            sys.stderr.write(f"todo-agent: {' '.join(message.split())}\n")
+        else:
+            from todo_agent.headless import Report
 
-        status = "usage" if code is ExitCode.USAGE else "failed"
-        sys.stdout.write(Report(status, error=str(error)).to_json() + "\n")
+            _write_report(Report(code, error=message), output_format)
+        sys.stdout.flush()
+    except OSError:
+        _leave_stdout()
     return code
+
+
+def _crash(error: Exception) -> str:
+    """Write the traceback to the log, and return the line that a person reads."""
+    import traceback
+
+    from todo_agent.config import environment
+    from todo_agent.paths import Paths
+
+    what = f"Stopped because of an error of its own: {type(error).__name__}: {error}"
+    try:
+        log = Paths.find(environment()).log_file
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
+            file.writelines(traceback.format_exception(error))
+    except (OSError, ConfigError):
+        return what
+    return f"{what} (details: {log})"
+
+
+def _prepare_streams() -> None:
+    """Make sure that any text can be written, whatever the locale, and to a closed stream too."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _leave_stdout() -> None:
+    """Let nothing more be written to a standard output that takes nothing more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import NoReturn
 
 from todo_agent import config as configuration
+from todo_agent.arguments import Parser
+from todo_agent.config_file import is_there, write
 from todo_agent.doctor import examine
 from todo_agent.errors import ConfigError
 from todo_agent.exit_codes import ExitCode
@@ -27,37 +28,58 @@ from todo_agent.threads.store import OpenMode, ThreadInfo, ThreadStore
 MARKS = {Status.DONE: "x", Status.ACTIVE: ">", Status.PENDING: " "}
 
 
-def run(arguments: Sequence[str]) -> int:
+@dataclass(frozen=True)
+class _Place:
+    """Where the configuration comes from."""
+
+    paths: Paths
+    file: Path
+    named: bool
+    """The person named the file."""
+    assignments: Sequence[str]
+
+    def load(self) -> Config:
+        return configuration.load(
+            self.file,
+            required=self.named,
+            environ=configuration.environment(),
+            assignments=self.assignments,
+        )
+
+
+def run(arguments: Sequence[str], *, config_file: str | None, assignments: Sequence[str]) -> int:
     """Run one command; return the exit code.
+
+    Args:
+        arguments: the command with its own arguments.
+        config_file: the configuration file that the person named.
+        assignments: settings for once, as `key=value`.
 
     Raises:
         TodoAgentError: it cannot be done.
     """
     options = _parser().parse_args(arguments)
-    paths = Paths.find(os.environ)
+    paths = Paths.find(configuration.environment())
+    file = Path(config_file) if config_file else paths.config_file
+    place = _Place(paths, file, bool(config_file), assignments)
     match options.command:
         case "threads":
             return _threads(options, ThreadStore(paths.threads_dir))
         case "plan":
             return _plan(options, ThreadStore(paths.threads_dir))
         case "config":
-            return _config(options, paths)
+            return _config(options, place)
         case _:
-            report, healthy = examine(paths, os.environ)
+            report, healthy = examine(paths, file, place.load, configuration.environment())
             sys.stdout.write(report)
             return ExitCode.ANSWERED if healthy else ExitCode.FAILED
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. Try: {self.prog} --help")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="todo-agent", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    parser = Parser(prog="todo-agent", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     threads = commands.add_parser("threads", help="list, show, export, rename or remove threads")
-    actions = threads.add_subparsers(dest="action", parser_class=_Parser)
+    actions = threads.add_subparsers(dest="action", parser_class=Parser)
     actions.add_parser("list", help="all threads, newest first")
     show = actions.add_parser("show", help="a thread as Markdown")
     export = actions.add_parser("export", help="a thread with its plan")
@@ -71,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("thread", metavar="ID")
     plan.add_argument("--format", choices=("md", "json"), default="md")
     config = commands.add_parser("config", help="see or change the configuration")
-    settings = config.add_subparsers(dest="action", parser_class=_Parser)
+    settings = config.add_subparsers(dest="action", parser_class=Parser)
     settings.add_parser("path", help="where the file is")
     settings.add_parser("show", help="every setting with its value")
     settings.add_parser("init", help="write a file with every setting commented out")
@@ -127,35 +149,31 @@ def _plan(options: argparse.Namespace, store: ThreadStore) -> int:
 
 
 def _as_markdown(plan: Plan) -> str:
-    lines = (f"- [{MARKS[t.status]}] {plain(t.content).replace(chr(10), ' ')}\n" for t in plan)
+    lines = (f"- [{MARKS[t.status]}] {' '.join(plain(t.content).split())}\n" for t in plan)
     return "".join(lines) or "There is no plan.\n"
 
 
-def _config(options: argparse.Namespace, paths: Paths) -> int:
+def _config(options: argparse.Namespace, place: _Place) -> int:
     match options.action:
         case "path":
-            sys.stdout.write(f"{paths.config_file}\n")
+            sys.stdout.write(f"{place.file}\n")
         case "init":
-            if paths.config_file.exists():
-                raise ConfigError(f"{paths.config_file} exists already; it stays as it is.")
-            configuration.write(paths.config_file, example())
-            sys.stdout.write(f"Written: {paths.config_file}\n")
+            if is_there(place.file):
+                raise ConfigError(f"{place.file} exists already; it stays as it is.")
+            write(place.file, example())
+            sys.stdout.write(f"Written: {place.file}\n")
         case "set":
-            configuration.save(paths.config_file, options.assignment)
+            configuration.save(place.file, options.assignment)
         case "get":
-            sys.stdout.write(_value(_load(paths), options.key) + "\n")
+            sys.stdout.write(_value(place.load(), options.key) + "\n")
         case _:
-            config = _load(paths)
+            config = place.load()
             for key in SETTINGS:
                 sys.stdout.write(f"{key} = {_value(config, key)}\n")
             project = project_config(Path.cwd())
-            if project.is_file():
+            if is_there(project):
                 sys.stdout.write(f"# {project} may restrict this further\n")
     return ExitCode.ANSWERED
-
-
-def _load(paths: Paths) -> Config:
-    return configuration.load(paths.config_file, required=False, environ=os.environ, options={})
 
 
 def _value(config: Config, key: str) -> str:

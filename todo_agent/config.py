@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from todo_agent.agent.modes import Mode
+from todo_agent.config_file import ConfigFile, is_there, write
 from todo_agent.errors import ConfigError
-from todo_agent.settings import SETTINGS, Config, Restrictions, Setting, Value
+from todo_agent.providers.endpoint import masked
+from todo_agent.settings import SECRETS, SETTINGS, Config, Restrictions, Setting, Value
 
 ENVIRONMENT = {
     "ANTHROPIC_API_KEY": "api_key",
@@ -24,10 +24,28 @@ ENVIRONMENT = {
     "ANTHROPIC_BASE_URL": "base_url",
     "TODO_AGENT_MODEL": "model",
 }
-SEVERITY = (Mode.PLAN, Mode.ASK, Mode.ACCEPT_EDITS, Mode.AUTO)
-"""Modes from the narrowest to the widest."""
-MAX_BYTES = 1_000_000
-"""The largest configuration file."""
+CREDENTIALS = ("api_key", "auth_token", "api_key_file")
+NARROWER = (Mode.PLAN, Mode.ASK, Mode.ACCEPT_EDITS, Mode.AUTO)
+"""The modes, the narrowest first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Settings from one place, as they were written there."""
+
+    name: str
+    values: Mapping[str, object]
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where exactly a setting stands, for messages."""
+
+    def where(self, key: str) -> str:
+        """Return the place of a setting, as exactly as it is known."""
+        return self.places.get(key, self.name)
+
+
+def environment() -> Mapping[str, str]:
+    """Return the environment of the process."""
+    return os.environ
 
 
 def load(
@@ -35,58 +53,59 @@ def load(
     *,
     required: bool,
     environ: Mapping[str, str],
-    options: Mapping[str, object],
+    options: Mapping[str, tuple[str, object]] | None = None,
     assignments: Sequence[str] = (),
 ) -> Config:
     """Return the configuration without the project's file.
 
-    What comes later wins: the file, the environment, `--set`, the options.
+    What comes later wins: the file, the environment, `--set`, the options. A credential of
+    one of them takes the place of all credentials before it, so that a key never goes to
+    an address it was not meant for.
 
     Args:
         user_file: the person's file; it may be missing unless it is `required`.
         required: the person named the file.
         environ: the environment.
-        options: values of command-line options, by setting name; None is no value.
+        options: the setting and the value of each command-line option; None is no value.
         assignments: `key=value` texts, the value in TOML or plain text.
 
     Raises:
         ConfigError: something is wrong; it says what, where, and how it should be.
     """
     values: dict[str, Value] = {}
-    if required or user_file.exists():
-        values |= _checked(_flat(read(user_file), str(user_file)), str(user_file))
-    values |= _from_environment(environ)
-    for assignment in assignments:
-        key, value = _assignment(assignment)
-        values |= _checked({key: value}, "--set")
-    given = {key: value for key, value in options.items() if value is not None}
-    values |= _checked(given, "the command line")
+    for source in _sources(user_file, required, environ, options or {}, assignments):
+        found = _checked(source)
+        if any(found.get(key) for key in CREDENTIALS):
+            values = {key: value for key, value in values.items() if key not in CREDENTIALS}
+        values |= found
     named: dict[str, Any] = {SETTINGS[key].attribute: value for key, value in values.items()}
-    return Config(**named)
+    return _with_key_of_file(Config(**named), user_file.parent)
 
 
-def restrict(config: Config, project_file: Path) -> Config:
-    """Return the configuration narrowed by a project's file, which may do nothing else.
+def restrict(config: Config, project: ConfigFile) -> Config:
+    """Return the configuration narrowed by a project's file, which can do nothing else.
 
-    What would widen it is left out, with a notice.
+    What would widen it, and what is not known, is left out with a notice.
 
     Raises:
-        ConfigError: the file cannot be read or is no TOML.
+        ConfigError: a setting that would restrict has no valid value.
     """
-    where = str(project_file)
-    flat = _flat(read(project_file), where)
-    wider = sorted(key for key in flat if key in SETTINGS and not SETTINGS[key].restricts)
-    notices = [f"{where}: {key} is ignored; a project can only restrict." for key in wider]
-    values = _checked({k: v for k, v in flat.items() if k not in wider}, where)
-    wanted = values.get("permissions.mode")
-    mode = config.mode
-    if isinstance(wanted, Mode):
-        mode = min(mode, wanted, key=SEVERITY.index)
-        if mode is not wanted:
-            notices.append(f"{where}: mode {wanted} is ignored; a project can only restrict.")
+    source = _file_source(project, known_only=False)
+    may = {key for key, setting in SETTINGS.items() if setting.restricts}
+    ignored = sorted(source.values.keys() - may)
+    notices = [f"{source.where(k)}: {k} is ignored; a project can only restrict." for k in ignored]
+    wanted = {key: value for key, value in source.values.items() if key in may}
+    values = _checked(replace(source, values=wanted))
+    asked = values.get("permissions.mode")
+    mode = asked if isinstance(asked, Mode) else config.mode
+    if NARROWER.index(config.mode) < NARROWER.index(mode):
+        notices.append(
+            f"{source.where('permissions.mode')}: mode {mode} is ignored; "
+            f"{config.mode} is narrower, and a project can only restrict."
+        )
     return replace(
         config,
-        mode=mode,
+        mode=min(config.mode, mode, key=NARROWER.index),
         max_turns=_smaller(config.max_turns, values.get("limits.max_turns")),
         max_cost=_smaller(config.max_cost, values.get("limits.max_cost")),
         restrictions=Restrictions(
@@ -94,32 +113,6 @@ def restrict(config: Config, project_file: Path) -> Config:
         ),
         notices=(*config.notices, *notices),
     )
-
-
-def read(file: Path) -> Mapping[str, Any]:
-    """Return a TOML file's content.
-
-    Raises:
-        ConfigError: it cannot be read, is too large, or is no TOML.
-    """
-    try:
-        if not file.is_file():
-            raise ConfigError(f"{file}: {_no_file(file)}")
-        if file.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{file}: larger than {MAX_BYTES} bytes; this is no configuration.")
-        data = file.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror or error}.") from error
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        raise ConfigError(
-            f"{file}:{line}:{column}: not UTF-8 text. Save the file as UTF-8."
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f'{_place(file, error)}. Text needs quotes: model = "name".') from error
 
 
 def get(config: Config, key: str) -> Value:
@@ -139,62 +132,82 @@ def save(file: Path, assignment: str) -> None:
         ConfigError: the setting or the value is wrong, or the file cannot be written.
     """
     key, value = _assignment(assignment)
-    _checked({key: value}, "config set")
-    data: dict[str, Any] = dict(read(file)) if file.exists() else {}
-    section, _, name = key.rpartition(".")
-    table = data.setdefault(section, {}) if section else data
-    table[name] = value
-    write(file, tomli_w.dumps(data))
-
-
-def write(file: Path, text: str) -> None:
-    """Replace a file's text atomically, for its owner's eyes only.
-
-    Raises:
-        ConfigError: it cannot be written.
-    """
-    temporary = ""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink(missing_ok=True)
-        raise ConfigError(f"{file}: cannot be written: {error.strerror or error}.") from error
+    _checked(Source("config set", {key: value}))
+    known = ConfigFile.read(file) if is_there(file) else ConfigFile(file, "", {}, "")
+    write(file, known.with_value(key, value))
 
 
 def shown(key: str, value: Value) -> str:
     """Return a value as TOML, a secret as the fact that it is set."""
-    if key in ("api_key", "auth_token"):
+    if key in SECRETS:
         return '"(set)"' if value else '""'
+    if key == "base_url":
+        value = masked(str(value))
     if value is None:
         return "(not set)"
     plain = list(value) if isinstance(value, tuple) else value
     return tomli_w.dumps({"x": str(value) if isinstance(value, Mode) else plain})[4:].strip()
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for variable, key in ENVIRONMENT.items():
-        value = environ.get(variable, "").strip()
-        if value:
-            values |= _checked({key: value}, f"the environment variable {variable}")
-    return values
+def _sources(
+    user_file: Path,
+    required: bool,  # noqa: FBT001 -- handed on as it came
+    environ: Mapping[str, str],
+    options: Mapping[str, tuple[str, object]],
+    assignments: Sequence[str],
+) -> Iterator[Source]:
+    if required or is_there(user_file):
+        yield _file_source(ConfigFile.read(user_file), known_only=True)
+    yield _environment_source(environ)
+    for assignment in assignments:
+        key, value = _assignment(assignment)
+        yield Source("--set", {key: value})
+    for option, (key, value) in options.items():
+        if value is not None:
+            yield Source(option, {key: value})
 
 
-def _checked(flat: Mapping[str, object], where: str) -> dict[str, Value]:
+def _file_source(file: ConfigFile, *, known_only: bool) -> Source:
+    places = file.places()
+    flat: dict[str, object] = {}
+    sections = {key.rpartition(".")[0] for key in SETTINGS} - {""}
+    for name, value in file.data.items():
+        if not isinstance(value, Mapping):
+            flat[name] = value
+        elif name in sections or not known_only:
+            flat |= {f"{name}.{key}": item for key, item in value.items()}
+        else:
+            known = ", ".join(f"[{section}]" for section in sorted(sections))
+            raise ConfigError(
+                f"{places.get(name, file.path)}: there is no section [{name}]. Sections: {known}."
+            )
+    return Source(str(file.path), flat, places)
+
+
+def _environment_source(environ: Mapping[str, str]) -> Source:
+    """Return what is set in the environment. Empty is not set, but a blank URL is wrong."""
+    found = {
+        (variable, key): value
+        for variable, key in ENVIRONMENT.items()
+        if (value := environ.get(variable, "")).strip() or (value and key == "base_url")
+    }
+    return Source(
+        "the environment",
+        {key: value for (_, key), value in found.items()},
+        {key: variable for variable, key in found},
+    )
+
+
+def _checked(source: Source) -> dict[str, Value]:
     values: dict[str, Value] = {}
-    for key, value in flat.items():
+    for key, value in source.values.items():
+        where = source.where(key)
         setting = _setting(key, where)
         try:
             values[key] = setting.parse(value)
         except (ValueError, TypeError) as error:
-            came = "" if key in ("api_key", "auth_token") else f", not {value!r}"
+            hide = key in SECRETS or key == "base_url" or isinstance(value, list | Mapping)
+            came = "" if hide else f", not {value!r}"
             raise ConfigError(f"{where}: {key} must be {error}{came}.") from None
     return values
 
@@ -210,47 +223,35 @@ def _setting(key: str, where: str) -> Setting:
     raise ConfigError(f"{where}: there is no setting {key}.{hint}")
 
 
-def _flat(data: Mapping[str, Any], where: str) -> dict[str, object]:
-    flat: dict[str, object] = {}
-    sections = {key.rpartition(".")[0] for key in SETTINGS}
-    for name, value in data.items():
-        if not isinstance(value, Mapping):
-            flat[name] = value
-        elif name in sections:
-            flat |= {f"{name}.{key}": item for key, item in value.items()}
-        else:
-            known = ", ".join(f"[{section}]" for section in sorted(sections - {""}))
-            raise ConfigError(f"{where}: there is no section [{name}]. Sections: {known}.")
-    return flat
-
-
 def _assignment(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise ConfigError(f"{text!r} is no assignment; write key=value, such as ui.mouse=false.")
+        raise ConfigError("A setting is given as key=value, such as ui.mouse=false.")
     try:
-        return key.strip(), tomllib.loads(f"x = {value.strip()}")["x"]
+        parsed = tomllib.loads(f"x = {value.strip()}")
     except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
+        parsed = {}
+    return key.strip(), parsed["x"] if parsed.keys() == {"x"} else value.strip()
 
 
-def _place(file: Path, error: tomllib.TOMLDecodeError) -> str:
-    message, _, place = str(error).rpartition(" (at ")
-    numbers = [word for word in place.rstrip(")").replace(",", "").split() if word.isdigit()]
-    if len(numbers) == 2:
-        return f"{file}:{numbers[0]}:{numbers[1]}: {message}"
-    return f"{file}: {error}"
-
-
-def _no_file(file: Path) -> str:
-    if file.is_dir():
-        return "this is a directory, not a file."
-    return "this is no regular file." if file.exists() else "there is no such file."
+def _with_key_of_file(config: Config, base: Path) -> Config:
+    """Return the configuration with the key that stands in `api_key_file`."""
+    if not config.api_key_file or config.api_key or config.auth_token:
+        return config
+    file = base / Path(config.api_key_file).expanduser()
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ConfigError(f"api_key_file: {file} cannot be read: {reason}.") from error
+    key = _checked(Source(str(file), {"api_key": text}))["api_key"]
+    if not key:
+        raise ConfigError(f"api_key_file: {file} is empty.")
+    return replace(config, api_key=str(key))
 
 
 def _smaller(own: Any, project: Any) -> Any:  # noqa: ANN401 -- an int or a float, like its arguments
-    both: Iterable[Any] = [value for value in (own, project) if value is not None]
-    return min(both, default=None)
+    return min((value for value in (own, project) if value is not None), default=None)
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:

@@ -1,24 +1,25 @@
-"""One turn without a screen: the same events, as text, one JSON object, or JSON lines."""
+"""One turn without a screen: the session's events, condensed to one report."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Protocol, assert_never
 
 from todo_agent.agent.events import (
     ApprovalRequested,
     Event,
     QuestionAsked,
+    RetryScheduled,
     RunFinished,
     StepStarted,
     ToolStarted,
     Warned,
     event_to_json,
 )
-from todo_agent.agent.json import Json, JsonObject
+from todo_agent.agent.json import Json
 from todo_agent.agent.outcomes import (
     Answer,
     Answered,
@@ -35,15 +36,18 @@ from todo_agent.text import plain
 
 SCHEMA_VERSION = 1
 NOBODY = "nobody is there to approve it in print mode. Do what needs no approval, or say what does."
-LIMITED = ("max_tokens", "model_context_window_exceeded")
-
-
-class Format(StrEnum):
-    """How the outcome is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    STREAM_JSON = "stream-json"
+CUT_OFF = ("max_tokens", "model_context_window_exceeded")
+_STATUS = {
+    ExitCode.ANSWERED: "answered",
+    ExitCode.FAILED: "failed",
+    ExitCode.USAGE: "usage",
+    ExitCode.LIMIT: "limit",
+    ExitCode.NEEDS_APPROVAL: "needs_approval",
+    ExitCode.DECLINED: "declined",
+    ExitCode.NOT_DONE: "not_done",
+    ExitCode.INTERRUPTED: "interrupted",
+    ExitCode.TERMINATED: "terminated",
+}
 
 
 class Output(Protocol):
@@ -62,146 +66,195 @@ class Output(Protocol):
         ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Report:
-    """What is told of a run: the object of `--output-format json`."""
+    """What came of a run; the object of `--output-format json`."""
 
-    status: str
-    """`answered`, `limit`, `failed`, `blocked`, `declined`, `needs_approval`, `not_done`,
-    `interrupted` or `usage`."""
+    code: ExitCode
     answer: str = ""
     thread_id: str = ""
     """Empty where there is nothing to resume."""
     plan: Json = None
-    usage: JsonObject = field(default_factory=dict)
+    """`{"todos": [{"id", "content", "status"}, …]}`, or null where no thread was opened."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """Tokens of this run."""
     cost_usd: float | None = None
+    """Of this run; None where a price is not known."""
     turns: int = 0
     """Model steps."""
     error: str | None = None
-    schema_version: int = SCHEMA_VERSION
 
-    def to_json(self) -> str:
-        """Return it as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+    def to_json(self, **more: Json) -> str:
+        """Return it as one line of ASCII JSON; `more` is put in front."""
+        return json.dumps(
+            {
+                **more,
+                "schema_version": SCHEMA_VERSION,
+                "status": _STATUS[self.code],
+                "answer": self.answer,
+                "thread_id": self.thread_id,
+                "plan": self.plan,
+                "usage": dict(self.usage),
+                "cost_usd": self.cost_usd,
+                "turns": self.turns,
+                "error": self.error,
+            }
+        )
+
+
+@dataclass
+class _Seen:
+    """What the events told."""
+
+    steps: int = 0
+    denied: str = ""
+    """The first call that needed an approval."""
 
 
 async def run_print(
     session: Session,
     prompt: str,
     *,
-    output_format: Format,
-    require_done: bool,
-    out: Output,
+    stream: Output | None,
     err: Output,
-    render: Callable[[str], None],
-) -> ExitCode:
-    """Send one prompt, wait for the end, write what came of it, and return the exit code.
+    stop: Callable[[], Awaitable[ExitCode]],
+    require_done: bool,
+) -> Report:
+    """Send one prompt, wait for the end, and report.
 
-    The answer alone goes to `out` (through `render` where that is a terminal), everything
-    else to `err`. A call that needs an approval is denied.
+    A call that needs an approval is denied, and the model is told so. If the run is
+    answered all the same, the report says `needs_approval`. What ended a run otherwise, an
+    error or a limit, has the last word over that; and that over an unfinished plan.
+
+    Args:
+        session: the thread; it is not closed here.
+        prompt: what is sent.
+        stream: gets every event as one line of JSON; None for no events.
+        err: gets the thread's notices, and progress where it is a terminal.
+        stop: returns when the run has to stop, with the exit code to report.
+        require_done: a plan with open todos is no success.
+
+    Raises:
+        TodoAgentError: nothing can be sent to this thread.
+        OSError: an output takes nothing more.
     """
     for notice in session.notices:
         err.write(f"todo-agent: {plain(notice)}\n")
+    usage, cost, seen = session.usage, session.cost_usd, _Seen()
     session.send(prompt)
-    steps, denied, end = 0, False, None
-    async for event in session.events():
-        if output_format is Format.STREAM_JSON:
-            out.write(json.dumps(event_to_json(event), ensure_ascii=False) + "\n")
-            out.flush()
-        elif err.isatty():
-            _progress(event, err)
-        match event:
-            case StepStarted():
-                steps += 1
-            case ApprovalRequested(question) | QuestionAsked(question):
-                denied = denied or isinstance(event, ApprovalRequested)
-                session.answer(question.id, Answer(text=NOBODY))
-            case Warned(text, "unsaved"):
-                err.write(f"todo-agent: {plain(text)}\n")
-            case RunFinished(finished):
-                end = finished
-                break
-            case _:
-                pass
-    await session.finished()
-    code, report = _judge(end, session, denied=denied, require_done=require_done)
-    report.turns = steps
-    match output_format:
-        case Format.JSON:
-            out.write(report.to_json() + "\n")
-        case Format.TEXT:
-            _write_answer(report.answer, out, render)
-        case Format.STREAM_JSON:
-            pass
-        case _:
-            assert_never(output_format)
-    if report.error:
-        err.write(f"todo-agent: {plain(report.error)}\n")
+    reading = asyncio.ensure_future(_read(session, seen, stream, err))
+    ended = asyncio.ensure_future(session.finished())
+    stopping = asyncio.ensure_future(_interrupt(session, stop))
+    try:
+        await asyncio.wait([reading, ended], return_when=asyncio.FIRST_COMPLETED)
+        if reading.done():
+            reading.result()
+        end = await ended
+        if end is not None:
+            await reading
+        code = await stopping if stopping.done() or isinstance(end, Interrupted) else None
+    finally:
+        for task in (reading, ended, stopping):
+            task.cancel()
+    report = _judge(end, session, seen, require_done=require_done)
+    used = {f.name: getattr(session.usage, f.name) - getattr(usage, f.name) for f in fields(usage)}
+    spent = None if session.cost_usd is None or cost is None else session.cost_usd - cost
+    return Report(
+        report.code if code is None else code,
+        answer=report.answer,
+        thread_id="" if session.unsaved_reason else session.id,
+        plan=plan_to_json(session.plan),
+        usage=used,
+        cost_usd=None if spent is None else round(spent, 6),
+        turns=seen.steps,
+        error=report.error,
+    )
+
+
+async def _interrupt(session: Session, stop: Callable[[], Awaitable[ExitCode]]) -> ExitCode:
+    code = await stop()
+    await session.interrupt()
     return code
 
 
-def _write_answer(answer: str, out: Output, render: Callable[[str], None]) -> None:
-    if not answer:
-        return
-    if out.isatty():
-        render(plain(answer))
-    else:
-        out.write(plain(answer).rstrip("\n") + "\n")
+async def _read(session: Session, seen: _Seen, stream: Output | None, err: Output) -> None:
+    async for event in session.events():
+        if stream is not None:
+            stream.write(json.dumps(event_to_json(event)) + "\n")
+            stream.flush()
+        if err.isatty():
+            _show_progress(event, err)
+        match event:
+            case StepStarted():
+                seen.steps += 1
+            case ApprovalRequested(question):
+                seen.denied = seen.denied or f"{question.tool} {question.title}".strip()
+                session.answer(question.id, Answer(text=NOBODY))
+            case QuestionAsked(question):
+                session.answer(question.id, Answer(text=NOBODY))
+            case Warned(text, "unsaved"):
+                err.write(f"todo-agent: {plain(text)}\n")
+            case RunFinished():
+                return
+            case _:
+                pass
 
 
-def _judge(
-    end: RunEnd | None, session: Session, *, denied: bool, require_done: bool
-) -> tuple[ExitCode, Report]:
-    code, status, answer, error = _outcome(end)
-    still_open = len(session.plan.open)
-    if code is ExitCode.ANSWERED and denied:
-        code, status = ExitCode.NEEDS_APPROVAL, "needs_approval"
-        error = "A call needed an approval, and nobody can give one in print mode."
-    elif code is ExitCode.ANSWERED and require_done and still_open:
-        code, status = ExitCode.NOT_DONE, "not_done"
-        error = f"{still_open} of {len(session.plan)} todos are open."
-    if code is ExitCode.ANSWERED and session.unsaved_reason:
-        code, status = ExitCode.FAILED, "failed"
+@dataclass(frozen=True)
+class _Verdict:
+    code: ExitCode
+    answer: str = ""
+    error: str | None = None
+
+
+def _judge(end: RunEnd | None, session: Session, seen: _Seen, *, require_done: bool) -> _Verdict:
+    verdict = _verdict(end)
+    if verdict.code is not ExitCode.ANSWERED:
+        return verdict
+    left = len(session.plan.open)
+    if session.unsaved_reason:
         error = f"The thread is not saved: {session.unsaved_reason}"
-    report = Report(
-        status,
-        answer=answer,
-        thread_id="" if session.unsaved_reason else session.id,
-        plan=plan_to_json(session.plan),
-        usage=asdict(session.usage),
-        cost_usd=session.cost_usd,
-        error=error,
-    )
-    return code, report
+        return _Verdict(ExitCode.FAILED, verdict.answer, error)
+    if seen.denied:
+        error = f"Denied, because nobody can approve it in print mode: {seen.denied}"
+        return _Verdict(ExitCode.NEEDS_APPROVAL, verdict.answer, error)
+    if require_done and left:
+        error = f"{left} of {len(session.plan)} todos are open."
+        return _Verdict(ExitCode.NOT_DONE, verdict.answer, error)
+    return verdict
 
 
-def _outcome(end: RunEnd | None) -> tuple[ExitCode, str, str, str | None]:
+def _verdict(end: RunEnd | None) -> _Verdict:
     match end:
-        case Answered(text, stop) if stop in LIMITED:
-            return ExitCode.LIMIT, "limit", text, f"The answer was cut off: {stop}."
+        case Answered(text, stop) if stop in CUT_OFF:
+            return _Verdict(ExitCode.LIMIT, text, f"The answer was cut off: {stop}.")
         case Answered(text):
-            return ExitCode.ANSWERED, "answered", text, None
+            return _Verdict(ExitCode.ANSWERED, text)
         case Failed(message, "limit" | "context_window"):
-            return ExitCode.LIMIT, "limit", "", message
+            return _Verdict(ExitCode.LIMIT, error=message)
         case Failed(message, "refusal"):
-            return ExitCode.DECLINED, "declined", "", message
+            return _Verdict(ExitCode.DECLINED, error=message)
         case Failed(message):
-            return ExitCode.FAILED, "failed", "", message
+            return _Verdict(ExitCode.FAILED, error=message)
         case Blocked(by, reason, edge):
-            return ExitCode.FAILED, "blocked", "", f"{by} blocked the {edge}: {reason}"
+            return _Verdict(ExitCode.FAILED, error=f"{by} blocked the {edge}: {reason}")
         case Suspended(question):
-            return ExitCode.NEEDS_APPROVAL, "needs_approval", "", question.text
-        case Interrupted() | None:
-            return ExitCode.INTERRUPTED, "interrupted", "", "Interrupted."
+            return _Verdict(ExitCode.NEEDS_APPROVAL, error=question.text)
+        case Interrupted():
+            return _Verdict(ExitCode.INTERRUPTED, error="Interrupted.")
+        case None:
+            return _Verdict(ExitCode.FAILED, error="The run ended without a result.")
         case _:
             assert_never(end)
 
 
-def _progress(event: Event, err: Output) -> None:
+def _show_progress(event: Event, err: Output) -> None:
     match event:
         case ToolStarted(name=name, title=title):
             err.write(f"  {name} {plain(title)}\n")
-        case Warned(text=text):
+        case RetryScheduled(attempt, seconds, reason):
+            err.write(f"  {plain(reason)} Attempt {attempt} follows in {seconds:.0f} s.\n")
+        case Warned(text, code) if code != "unsaved":
             err.write(f"  {plain(text)}\n")
         case _:
             pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from platformdirs import PlatformDirs
 from todo_agent.errors import ConfigError
 
 PROJECT_FOLDER = ".todo-agent"
+NO_HOME = "There is no home directory. Set HOME, or TODO_AGENT_HOME to a directory of yours."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +27,35 @@ class Paths:
     def find(cls, environ: Mapping[str, str]) -> Paths:
         """Return the directories: below TODO_AGENT_HOME, or where the platform wants them.
 
+        Relative values of the XDG variables are ignored, as their specification says.
+
         Raises:
             ConfigError: TODO_AGENT_HOME is not absolute, or there is no home directory.
         """
-        home = environ.get("TODO_AGENT_HOME", "").strip()
-        if home:
-            if not Path(home).is_absolute():
-                raise ConfigError(f"TODO_AGENT_HOME must be an absolute path, not {home!r}.")
-            return cls(Path(home, "config"), Path(home, "data"), Path(home, "state"))
-        dirs = PlatformDirs("todo-agent", appauthor=False)
         try:
-            found = cls(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path)
+            return cls._below(environ) or cls._of_the_platform(environ)
         except RuntimeError as error:
-            raise ConfigError(
-                "There is no home directory. Set HOME, or TODO_AGENT_HOME to a directory of yours."
-            ) from error
+            raise ConfigError(NO_HOME) from error
+
+    @classmethod
+    def _below(cls, environ: Mapping[str, str]) -> Paths | None:
+        given = environ.get("TODO_AGENT_HOME", "").strip()
+        if not given:
+            return None
+        home = Path(given).expanduser()
+        if not home.is_absolute():
+            raise ConfigError(f"TODO_AGENT_HOME must be an absolute path, not {given!r}.")
+        return cls(home / "config", home / "data", home / "state")
+
+    @classmethod
+    def _of_the_platform(cls, environ: Mapping[str, str]) -> Paths:
+        if sys.platform != "win32" and not Path(environ.get("HOME", "/")).is_absolute():
+            raise ConfigError(NO_HOME)
+        dirs = PlatformDirs("todo-agent", appauthor=False)
         return cls(
-            _absolute(found.config_dir, environ, "XDG_CONFIG_HOME", ".config"),
-            _absolute(found.data_dir, environ, "XDG_DATA_HOME", ".local/share"),
-            _absolute(found.state_dir, environ, "XDG_STATE_HOME", ".local/state"),
+            _absolute(dirs.user_config_path, environ, "XDG_CONFIG_HOME", ".config"),
+            _absolute(dirs.user_data_path, environ, "XDG_DATA_HOME", ".local/share"),
+            _absolute(dirs.user_state_path, environ, "XDG_STATE_HOME", ".local/state"),
         )
 
     @property

@@ -8,12 +8,20 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, cast
 
 from todo_agent.agent.modes import Mode
+from todo_agent.middleware.rules import Decision, Rule, RuleError
+from todo_agent.providers import endpoint
 
 Value: TypeAlias = "str | int | float | bool | tuple[str, ...] | Mode | None"
 Parse: TypeAlias = Callable[[object], Value]
 
+NO_KEY = (
+    "There is no API key. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or write "
+    'api_key = "..." into the configuration file, and start again.'
+)
 DISCIPLINES = ("free", "guarded", "sequential")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
+SECRETS = frozenset({"api_key", "auth_token"})
+"""Settings whose value is never shown."""
 
 
 def text(value: object) -> str:
@@ -31,6 +39,20 @@ def secret(value: object) -> str:
     if not value.isascii() or not value.isprintable():
         raise ValueError("a key of visible ASCII characters on one line")
     return value
+
+
+def url(value: object) -> str:
+    """Take the address of a server. The message never repeats it: it may hold a password."""
+    expected = "an address such as https://api.anthropic.com, without a query"
+    if not isinstance(value, str):
+        raise TypeError(expected)
+    value = value.strip()
+    if not value.isprintable() or " " in value:
+        raise ValueError(expected)
+    try:
+        return endpoint.base_url(value)
+    except ValueError as error:
+        raise ValueError(expected) from error
 
 
 def one_of(*words: str) -> Parse:
@@ -78,10 +100,15 @@ def yes_or_no(value: object) -> bool:
     return value
 
 
-def lines(value: object) -> tuple[str, ...]:
-    """Take a list of texts."""
+def rules(value: object) -> tuple[str, ...]:
+    """Take a list of permission rules."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("a list of texts")
+        raise ValueError('a list of rules, such as ["run git push *"]')
+    for item in value:
+        try:
+            Rule.parse(Decision.ASK, item)
+        except RuleError as error:
+            raise ValueError(f"a list of rules, but {str(error).rstrip('.')}") from error
     return tuple(value)
 
 
@@ -105,18 +132,19 @@ class Config:
     model: str = setting("model", text, default="")
     max_tokens: int = setting("max_tokens", whole(1, 1_000_000), default=32_000)
     effort: str | None = setting("effort", one_of(*EFFORTS), default=None)
-    base_url: str = setting("base_url", text, default="")
+    base_url: str = setting("base_url", url, default="")
     api_key: str = setting("api_key", secret, default="")
     auth_token: str = setting("auth_token", secret, default="")
+    api_key_file: str = setting("api_key_file", text, default="")
     discipline: str = setting("plan.discipline", one_of(*DISCIPLINES), default="guarded")
     max_todos: int = setting("plan.max_todos", whole(1, 1000), default=50)
     max_todo_chars: int = setting("plan.max_todo_chars", whole(1, 10_000), default=400)
     stale_threshold: int = setting("plan.stale_threshold", whole(1, 1000), default=5)
     stale_interval: int = setting("plan.stale_interval", whole(1, 1000), default=5)
     mode: Mode = setting("permissions.mode", mode, default=Mode.ASK, restricts=True)
-    allow: tuple[str, ...] = setting("permissions.allow", lines, default=())
-    ask: tuple[str, ...] = setting("permissions.ask", lines, default=(), restricts=True)
-    deny: tuple[str, ...] = setting("permissions.deny", lines, default=(), restricts=True)
+    allow: tuple[str, ...] = setting("permissions.allow", rules, default=())
+    ask: tuple[str, ...] = setting("permissions.ask", rules, default=(), restricts=True)
+    deny: tuple[str, ...] = setting("permissions.deny", rules, default=(), restricts=True)
     max_turns: int | None = setting("limits.max_turns", whole(1), default=None, restricts=True)
     max_cost: float | None = setting("limits.max_cost", money, default=None, restricts=True)
     max_prompt_section_tokens: int = setting(
@@ -138,6 +166,11 @@ class Config:
     """What a project's file adds."""
     notices: tuple[str, ...] = ()
     """What to tell the person about the files."""
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a model can be asked."""
+        return bool(self.api_key or self.auth_token)
 
 
 @dataclass(frozen=True, slots=True)
