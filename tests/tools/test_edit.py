@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 
@@ -9,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tools.support import Bench
+from todo_agent.agent.json import JsonObject
 from todo_agent.agent.messages import Display
 from todo_agent.agent.state import State
 from todo_agent.agent.tools import Error, Success, ToolCall, ToolContext
@@ -266,3 +269,27 @@ def test_lines_that_stay_keep_their_endings(lines, data):
     old = ("".join(lines[:at]) + "unique\n").replace("\r\n", "\n")
     result = replace_text(text, Edit(old, old.replace("unique", "new")))
     assert result == Edited(text.replace("unique", "new"), 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(before=st.binary(max_size=40), after=st.binary(max_size=40))
+def test_whatever_the_bytes_an_edit_changes_its_own_or_none(tmp_path_factory, before, after):
+    bench = Bench(tmp_path_factory.getbasetemp())
+    path = bench.file("random", before + b"needle" + after)
+    args: JsonObject = {"path": "random", "old_string": "needle", "new_string": "pin"}
+    outcome = asyncio.run(bench("edit", **args))
+    changed = isinstance(outcome, Success)
+    assert path.read_bytes() == before + (b"pin" if changed else b"needle") + after
+
+
+ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "utf-32-le"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(before=TEXT, after=TEXT, encoding=ENCODINGS)
+def test_whatever_the_encoding_it_is_kept(tmp_path_factory, before, after, encoding):
+    bench = Bench(tmp_path_factory.getbasetemp())
+    mark = "\ufeff" if encoding.startswith(("utf-16", "utf-32")) else ""
+    path = bench.file("encoded", f"{mark}{before}needle{after}".encode(encoding))
+    asyncio.run(bench.text("edit", path="encoded", old_string="needle", new_string="grün 😀"))
+    assert path.read_bytes() == f"{mark}{before}grün 😀{after}".encode(encoding)

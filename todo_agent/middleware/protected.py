@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +16,13 @@ _FILES = word_set(
     "config.fish sitecustomize.py usercustomize.py"
 )
 _WITHIN = ((".config", "git"), (".config", "fish"), (".config", "environment.d"))
-_MENTIONS = (
-    *(f"{name}/" for name in sorted(_DIRECTORIES)),
-    *(name for name in sorted(_FILES) if name.startswith(".")),
-    "core.hookspath",
+_MENTIONS = re.compile(
+    r"(?<![\w.-])(?:{}|core\.hookspath)".format(
+        "|".join(
+            [re.escape(f"{name}/") for name in sorted(_DIRECTORIES)]
+            + [rf"{re.escape(name)}(?![\w-])" for name in sorted(_FILES) if name.startswith(".")]
+        )
+    )
 )
 
 
@@ -46,5 +50,5 @@ class Protected:
     def mentioned_in(self, text: str) -> bool:
         """Return whether a text names one of them, so that a command may be about it."""
         folded = text.casefold()
-        marks = (*_MENTIONS, *(str(directory).casefold() for directory in self._directories))
-        return any(mark in folded for mark in marks)
+        own = any(str(directory).casefold() in folded for directory in self._directories)
+        return own or _MENTIONS.search(folded) is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pathspec import GitIgnoreSpec
-
 MAX_ALTERNATIVES = 200
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -31,6 +29,9 @@ class Glob:
             raise GlobError("The glob is blank.")
         self._patterns = tuple(_alternatives(wanted.removeprefix("!")))
         negative = wanted.startswith("!")
+        # Only a search needs it.
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415
+
         lines = ["*", *(f"!{p}" for p in self._patterns)] if negative else self._patterns
         self._plain = not negative and all(re.fullmatch(r"[\w.*?-]+", p) for p in self._patterns)
         try:

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from todo_agent.tools.encoding import PROBE_BYTES, encoding_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,9 @@ def _read_ignore(directory: str) -> Sequence[_Ignore]:
         text = Path(directory, ".gitignore").read_text("utf-8", "replace")
     except OSError:
         return ()
+    # Only a walk needs it.
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+
     return (_Ignore(directory, GitIgnoreSpec.from_lines(text.split("\n"))),)
 
 
