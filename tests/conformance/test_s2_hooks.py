@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 import pytest
 
@@ -14,7 +17,7 @@ from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.events import Event, MessageAdded, RunFinished, SteeringQueued, Warned
 from todo_agent.agent.json import JsonObject
 from todo_agent.agent.loop import Agent
-from todo_agent.agent.messages import Message, ToolUse, user
+from todo_agent.agent.messages import Message, Text, ToolUse, user
 from todo_agent.agent.outcomes import Answered, Failed, Interrupted
 from todo_agent.agent.provider import ModelRequest, ModelResponse
 from todo_agent.agent.tools import (
@@ -29,13 +32,14 @@ from todo_agent.agent.tools import (
 from todo_agent.extensions.base import (
     CallHandler,
     CallProvider,
+    Compaction,
     Extension,
     MessageAppended,
     Notice,
     Request,
+    Settled,
 )
 from todo_agent.extensions.host import ExtensionHost
-from todo_agent.providers.scripted import ScriptedProvider
 
 DATA = json.loads((FOLDER / "s2_hooks.json").read_text("utf-8"))
 ANY: JsonObject = {"type": "object"}
@@ -102,8 +106,8 @@ class Tracing(Extension):
             self.log("on_tool_call", f"{call.name} leave")
 
     async def after_tool(
-        self, request: Request, call: ToolUse, outcome: Outcome, error: Exception | None
-    ) -> Outcome:
+        self, request: Request, call: ToolUse, outcome: Settled, error: Exception | None
+    ) -> Settled:
         assert isinstance(outcome, Error) is (error is not None)
         self.log("after_tool", f"{call.name} {'failed' if error else 'ok'}")
         return outcome
@@ -126,6 +130,7 @@ class Tracing(Extension):
                 self.log("on_event", "appended system")
             case MessageAppended(message) if message.results:
                 failed = " (failed)" if message.results[0].is_error else ""
+                self.stage.settled.set()
                 self.log("on_event", f"appended tool{failed}")
             case MessageAppended(message):
                 role = "agent" if message.synthetic else message.role
@@ -133,51 +138,119 @@ class Tracing(Extension):
             case _:
                 self.log("on_event", "cancelled")
 
-    async def on_compact(self, request: Request) -> None:
+    async def on_compact(self, request: Compaction) -> None:
         self.log("on_compact")
 
 
-class Stage:
-    """Where a scenario plays: the model, the tools, the trace."""
+@dataclass(frozen=True)
+class Turn:
+    """What the model and the person do in one turn, as far as a trace tells."""
 
-    def __init__(self) -> None:
+    lines: tuple[str, ...]
+    """From one call of the model to the next."""
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The tools the model asks for; what a skipped call was is not told."""
+        seen = [line.split() for line in self.lines if re.match(r"(x|first)\.before_tool", line)]
+        names = [name for _, name in seen]
+        return (*names, *["alone" if names else "quick"] * self.lines.count("out:tool_skipped"))
+
+    @property
+    def undecodable(self) -> bool:
+        """Whether a tool that exists is not run and yet fails."""
+        not_run = self._has("after_tool quick failed") and not self._has("on_tool_call")
+        return self.calls == ("quick",) and not_run
+
+    @property
+    def steered_in_model(self) -> bool:
+        """Whether the person intervenes while the model writes."""
+        return any("accept" in line for line in takewhile(lambda s: "leave" not in s, self.lines))
+
+    @property
+    def steered_in_tool(self) -> bool:
+        """Whether the person intervenes while a tool runs."""
+        return self._has("accept steering") and not self.steered_in_model
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the program sends a message of its own."""
+        return "out:internal_message_started" in self.lines
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the model never finishes its answer."""
+        return not self._has("appended assistant")
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the request is cancelled in this turn."""
+        return self._has("on_event cancelled")
+
+    def _has(self, text: str) -> bool:
+        return any(text in line for line in self.lines)
+
+
+def turns_of(trace: Sequence[str]) -> list[Turn]:
+    starts = [index for index, line in enumerate(trace) if line == "model"]
+    ends = [*starts, len(trace)][1:]
+    return [Turn(tuple(trace[start:end])) for start, end in zip(starts, ends, strict=True)]
+
+
+class Stage:
+    """Where a trace plays: the extensions, the model, the tools, and what they did."""
+
+    def __init__(self, scenario: str = "", expected: Sequence[str] = ()) -> None:
         self.trace: list[str] = []
         self.control = Control()
-        self.hanging = asyncio.Event()
-        self.quick_done = asyncio.Event()
-        self.waits_for_quick = False
-        self.extensions: list[Tracing] = []
+        self.settled = asyncio.Event()
+        """A call has its result."""
+        self.turns = turns_of(expected)
+        self.turn = 0
+        fails = scenario.split(" fails", maxsplit=1)[0] if " fails" in scenario else ""
+        if any(line.startswith("first.") for line in expected):
+            failing = failing_one(fails, expected)
+            last = Tracing(self, "last", 200, fails if failing == "last" else "")
+            first = Tracing(self, "first", 10, fails if failing == "first" else "")
+            self.host = ExtensionHost([last, first])
+        else:
+            self.host = ExtensionHost([Tracing(self, fails=fails)])
 
     def tools(self) -> list[Tool]:
+        beside = Locks(shared=frozenset({"alone"}))
         alone = Locks(exclusive=frozenset({"alone"}))
         return [
-            Tool("quick", "", ANY, self._quick),
-            Tool("slow", "", ANY, self._slow),
-            Tool("broken", "", ANY, self._broken),
-            Tool("hang", "", ANY, self._hang),
+            Tool("quick", "", ANY, self._quick, locks=beside),
+            Tool("slow", "", ANY, self._slow, locks=beside),
+            Tool("broken", "", ANY, self._broken, locks=beside),
+            Tool("hang", "", ANY, self._hang, locks=beside),
             Tool("alone", "", ANY, self._quick, locks=alone),
         ]
 
     async def _quick(self, call: ToolCall, ctx: ToolContext) -> Outcome:
-        self.trace.append(f"tool:{call.name}")
-        self.quick_done.set()
+        self._begins(call)
         return Success("quick")
 
     async def _slow(self, call: ToolCall, ctx: ToolContext) -> Outcome:
-        self.trace.append("tool:slow")
-        await self.quick_done.wait()
-        await asyncio.sleep(0.05)
+        self._begins(call)
+        if "quick" in self.turns[self.turn - 1].calls:
+            await self.settled.wait()
         return Success("slow")
 
     async def _broken(self, call: ToolCall, ctx: ToolContext) -> Outcome:
-        self.trace.append("tool:broken")
+        self._begins(call)
         raise RuntimeError("broken")
 
     async def _hang(self, call: ToolCall, ctx: ToolContext) -> Outcome:
-        self.trace.append("tool:hang")
-        self.hanging.set()
+        self._begins(call)
+        self.control.interrupt()
         await asyncio.Event().wait()
         raise AssertionError
+
+    def _begins(self, call: ToolCall) -> None:
+        self.trace.append(f"tool:{call.name}")
+        if self.turns[self.turn - 1].steered_in_tool:
+            self.intervene()
 
     def see(self, event: Event) -> None:
         match event:
@@ -192,92 +265,49 @@ class Stage:
             case _:
                 pass
 
-    def answers(self, *calls: str, model_does: Any = None) -> Any:
-        def reply(request: ModelRequest) -> JsonObject:
-            self.trace.append("model")
-            if model_does is not None:
-                model_does()
-            return {"calls": [{"name": name, "input": {}} for name in calls], "text": "answer"}
-
-        return reply
+    async def stream(self, request: ModelRequest, on_delta: object) -> ModelResponse:
+        """Be the provider."""
+        self.trace.append("model")
+        turn = self.turns[self.turn]
+        self.turn += 1
+        if turn.steered_in_model:
+            self.intervene()
+        if turn.goes_on:
+            self.control.steer(user("by the way", synthetic=True))
+        if turn.cancelled and turn.unanswered:
+            self.control.interrupt()
+            await asyncio.Event().wait()
+        if turn.unanswered:
+            raise RuntimeError("the model fails")
+        uses = [ToolUse(f"{self.turn}-{n}", name, {}) for n, name in enumerate(turn.calls)]
+        faults = {use.id: "no JSON" for use in uses if turn.undecodable}
+        message = Message("assistant", (Text("answer"), *uses))
+        return ModelResponse(message, "tool_use" if uses else "end_turn", faults=faults)
 
     def intervene(self) -> None:
-        for extension in self.extensions:
-            extension.accept(None, "steering_message")
-        self.control.steer(user("wait"))
-
-    def intervene_inside(self) -> None:
-        self.control.steer(user("by the way", synthetic=True))
+        if not self.control.waiting:
+            self.host.accept(None, "steering_message")
+            self.control.steer(user("wait"))
 
 
-def fail() -> None:
-    raise RuntimeError("the model fails")
+def failing_one(hook: str, trace: Sequence[str]) -> str:
+    """Return which of two extensions fails: the last one in the hook before the first error."""
+    before = takewhile(lambda line: ".on_error" not in line or hook == "on_error", trace)
+    *_, who = ["", *(line.split(".")[0] for line in before if f".{hook}" in line and hook)]
+    return who
 
 
-def undecodable(stage: Stage) -> Any:
-    def reply(request: ModelRequest) -> ModelResponse:
-        stage.trace.append("model")
-        message = Message("assistant", (ToolUse("c1", "quick", {}),))
-        return ModelResponse(message, "tool_use", faults={"c1": "no JSON"})
-
-    return reply
-
-
-def script(stage: Stage, scenario: str) -> list[Any]:
-    """The model's replies in a scenario."""
-    answer = stage.answers()
-    match scenario:
-        case "one tool, two extensions (onion)" | "on_tool_call fails" | "before_tool fails":
-            return [stage.answers("quick"), answer]
-        case "after_turn fails" | "after_run fails":
-            return [stage.answers("quick"), answer]
-        case "two parallel tools, the slower asked first":
-            return [stage.answers("slow", "quick"), answer]
-        case "tool that fails":
-            return [stage.answers("broken"), answer]
-        case "unknown tool":
-            return [stage.answers("nothing"), answer]
-        case "arguments that could not be decoded":
-            return [undecodable(stage), answer]
-        case "model fails":
-            return [stage.answers(model_does=fail)]
-        case "cancelled in a tool":
-            return [stage.answers("hang")]
-        case "steering while tools are requested":
-            return [stage.answers("quick", "slow", model_does=stage.intervene), answer]
-        case "internal message":
-            return [stage.answers(model_does=stage.intervene_inside), answer]
-        case _:
-            return [answer]
-
-
-async def play(scenario: str) -> list[str]:
-    stage = Stage()
-    hook = scenario.split(" fails", maxsplit=1)[0] if " fails" in scenario else ""
-    if "two extensions" in scenario:
-        fails = "before_run" if hook else ""
-        stage.extensions = [
-            Tracing(stage, "last", 200),
-            Tracing(stage, "first", 10, fails),
-        ]
-    else:
-        stage.extensions = [Tracing(stage, fails=hook if hook != "model" else "")]
-    host = ExtensionHost(stage.extensions)
+async def play(scenario: str, expected: Sequence[str]) -> list[str]:
+    stage = Stage(scenario, expected)
     conversation = Conversation("session")
     if "compact" in scenario:
         try:
-            await host.compact(conversation)
+            await stage.host.compact(conversation)
         except RuntimeError:
             return [*stage.trace, "end:RuntimeError"]
         return [*stage.trace, "end:ok"]
-    agent = Agent(ScriptedProvider(script(stage, scenario)), middleware=[host])
-    running = asyncio.ensure_future(
-        agent.run("go", stage.see, conversation=conversation, control=stage.control)
-    )
-    if scenario == "cancelled in a tool":
-        await stage.hanging.wait()
-        stage.control.interrupt()
-    end = await running
+    agent = Agent(stage, middleware=[stage.host])
+    end = await agent.run("go", stage.see, conversation=conversation, control=stage.control)
     match end:
         case Answered():
             return [*stage.trace, "end:ok"]
@@ -293,7 +323,7 @@ async def play(scenario: str) -> list[str]:
     "trace", [pytest.param(trace, id=trace["scenario"]) for trace in DATA["traces"]]
 )
 async def test_trace(trace):
-    assert await play(trace["scenario"]) == trace["trace"]
+    assert await play(trace["scenario"], trace["trace"]) == trace["trace"]
 
 
 @pytest.mark.parametrize(
