@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.identity import NoIds
-from todo_agent.plan.plan import Draft, Plan, Todo
+from todo_agent.plan.plan import Draft, Plan
 
 MAX_NAMED = 5
 
@@ -29,13 +31,7 @@ def _moved(before: Draft, after: Draft) -> tuple[str, ...]:
 
 
 def _with_another_status(before: Draft, after: Draft) -> tuple[str, ...]:
-    left: list[Todo] = list(before)
-    changed: list[Todo] = []
-    for todo in after:
-        if todo in left:
-            left.remove(todo)
-        else:
-            changed.append(todo)
+    changed = list((Counter(after) - Counter(before)).elements())
     named = [f'"{t.content}" is {t.status.value} now.' for t in changed[:MAX_NAMED]]
     more = len(changed) - len(named)
     return (*named, *([f"So it is with {more} more."] if more else []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -48,10 +49,10 @@ class ByClaim:
         """
         claimed = {todo.id for todo in draft if todo.id is not None}
         stored = previous or Plan()
-        free: dict[str, list[str]] = {}
+        free: dict[str, deque[str]] = {}
         for todo in stored:
             if todo.id is not None and todo.id not in claimed:
-                free.setdefault(todo.content, []).append(todo.id)
+                free.setdefault(todo.content, deque()).append(todo.id)
         taken = {todo.id for todo in stored} | claimed
         todos: list[Todo] = []
         given: set[str] = set()
@@ -59,7 +60,7 @@ class ByClaim:
             id_ = todo.id
             if id_ is None or id_ in given:
                 same = free.get(todo.content)
-                id_ = same.pop(0) if same else self._fresh(taken)
+                id_ = same.popleft() if same else self._fresh(taken)
             given.add(id_)
             todos.append(replace(todo, id=id_))
         return Plan(tuple(todos))

@@ -34,7 +34,7 @@ def ids_once(previous: Plan | None, draft: Draft) -> Refusal | None:
 
 def ids_known(previous: Plan | None, draft: Draft) -> Refusal | None:
     """Every id is one of the stored list (S0-25)."""
-    known = [todo.id for todo in previous or () if todo.id is not None]
+    known = dict.fromkeys(todo.id for todo in previous or () if todo.id is not None)
     for index, todo in enumerate(draft):
         if todo.id is not None and todo.id not in known:
             listed = ", ".join(known) or "none"

@@ -14,6 +14,7 @@ Arguments: TypeAlias = Mapping[str, object]
 MAX_SHOWN = 60
 """The longest piece of a wrong value in a refusal, in characters."""
 LARGE = 1e15
+STATUSES = tuple(Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,11 @@ class Words:
         The words are exact, but hyphens and spaces count as underscores: `in-progress`.
         """
         plain = word.replace("-", "_").replace(" ", "_")
-        return dict(zip(self.all, Status, strict=True)).get(plain)
+        return STATUSES[self.all.index(plain)] if plain in self.all else None
 
     def word(self, status: Status) -> str:
         """Return the word for a status."""
-        return dict(zip(Status, self.all, strict=True))[status]
+        return self.all[STATUSES.index(status)]
 
     @property
     def all(self) -> tuple[str, str, str]:
