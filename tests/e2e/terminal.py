@@ -79,9 +79,10 @@ class Terminal:
         fulfilled = wanted if callable(wanted) else lambda screen: wanted in screen
         deadline = time.monotonic() + patience
         while not fulfilled(self.screen):
+            if not self._read():
+                raise AssertionError(f"the program ended before: {wanted!r}\n{self.screen}")
             if time.monotonic() > deadline:
                 raise AssertionError(f"not seen in {patience} s: {wanted!r}\n{self.screen}")
-            self._read()
         return self.screen
 
     def wait_for_end(self) -> int:

@@ -1,1 +1,31 @@
 """The offline demo: a small project with a failing test, and the script that mends it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from todo_agent.plan.discipline import Discipline
+from todo_agent.providers.scripted import ScriptedProvider
+
+
+def demo_model(discipline: Discipline) -> ScriptedProvider:
+    """Return the demo's model; its script is in the words of the guarded discipline."""
+    script = files("todo_agent.demo").joinpath("script.json").read_text("utf-8")
+    words = {"write_todos": discipline.tool.name, "completed": discipline.shape.words.done}
+    for word, other in words.items():
+        script = script.replace(f'"{word}"', f'"{other}"')
+    data = json.loads(script)
+    return ScriptedProvider(data["replies"], then=data["then"])
+
+
+def demo_workspace() -> Path:
+    """Copy the demo's project into a fresh temporary directory."""
+    target = Path(tempfile.mkdtemp(prefix="todo-agent-demo-")) / "basket"
+    with as_file(files("todo_agent.demo") / "project") as project:
+        shutil.copytree(project, target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "check").chmod(0o755)
+    return target
