@@ -34,7 +34,10 @@ from todo_agent.threads.store import ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
 from todo_agent.tools.coding import coding_tools
+from todo_agent.tools.jobs import Jobs
+from todo_agent.tools.sandbox import Sandbox, find_sandbox
 from todo_agent.tools.shell import shell_tool
+from todo_agent.tools.snapshots import Snapshots
 from todo_agent.tools.walker import walk
 from todo_agent.tools.workspace import Workspace
 
@@ -67,6 +70,7 @@ class Workshop:
         self._store = ThreadStore(paths.threads_dir)
         self._provider = _provider(config, place)
         self._demo_dir = demo_workspace() if place.demo else None
+        self._sandbox, self._sandbox_notices = _sandbox(config, paths, place)
         self._rules = (
             *_rules(Decision.ALLOW, config.allow),
             *_rules(Decision.ASK, config.ask),
@@ -126,13 +130,22 @@ class Workshop:
         config, conversation = self._config, thread.conversation
         cwd, notices = _working_directory(thread, self.cwd)
         workspace = Workspace(cwd, self._place.extra_dirs, confined=False)
-        tools = coding_tools(workspace, environ=self._place.environ)
         permissions = Permissions(
             config.mode,
             self._rules,
             workspace=workspace,
             restrictions=self._restrictions,
             protected=self._paths.own_dirs,
+        )
+        jobs = Jobs()
+        snapshots = Snapshots(self._paths.threads_dir / thread.id / "files")
+        tools = coding_tools(
+            workspace,
+            environ=self._place.environ,
+            keep=snapshots.keep,
+            jobs=jobs,
+            sandbox=self._sandbox,
+            may_read=permissions.may_read,
         )
         plan, outermost, carrying = _plan(config, conversation)
         stack: list[Middleware] = [
@@ -161,10 +174,12 @@ class Workshop:
             permissions=permissions,
             plan_owner=plan,
             shell=shell_tool(workspace, environ=self._place.environ),
+            jobs=jobs,
+            snapshots=snapshots,
             models=known_models(),
             context_window=context_window,
             scripted=self._place.demo,
-            notices=(*config.notices, *notices, *changed),
+            notices=(*config.notices, *self._sandbox_notices, *notices, *changed),
         )
         return Session(parts)
 
@@ -207,6 +222,24 @@ def _plan(
                 questions_end_turns=True,
             )
             return guarded, (), guarded
+
+
+def _sandbox(config: Config, paths: Paths, place: Place) -> tuple[Sandbox | None, tuple[str, ...]]:
+    """Return what commands run in, and what to tell the person about it.
+
+    Raises:
+        ConfigError: there is no sandbox, and the configuration requires one.
+    """
+    if config.sandbox == "off":
+        return None, ()
+    found = find_sandbox(
+        place.environ, network=config.sandbox_network, hidden=(paths.config_dir, paths.data_dir)
+    )
+    if isinstance(found, Sandbox):
+        return found, ()
+    if config.sandbox == "require":
+        raise ConfigError(f"sandbox.mode is require, but {found}.")
+    return None, (f"Commands run without a sandbox: {found}.",)
 
 
 def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:

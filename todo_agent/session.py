@@ -22,7 +22,7 @@ from todo_agent.agent.events import (
     Warned,
 )
 from todo_agent.agent.loop import Agent
-from todo_agent.agent.messages import Message, Text, ToolResult, user
+from todo_agent.agent.messages import Display, Message, Text, ToolResult, user
 from todo_agent.agent.modes import Mode
 from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
 from todo_agent.agent.provider import Usage
@@ -41,10 +41,13 @@ from todo_agent.event_stream import EventStream
 from todo_agent.middleware.budget import COST
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.plan.discipline import Discipline
-from todo_agent.plan.keys import PLAN
+from todo_agent.plan.keys import PLAN, is_interrupted
 from todo_agent.plan.plan import Plan
 from todo_agent.saving import Saving
 from todo_agent.threads.store import Thread, ThreadInfo
+from todo_agent.tools.files import FileError
+from todo_agent.tools.jobs import Jobs
+from todo_agent.tools.snapshots import Snapshots, Undone
 
 CONTINUE = "Continue with the open todos."
 READ_ONLY = "This thread is open for reading only. Fork it to go on in a copy."
@@ -76,6 +79,10 @@ class Parts:
     plan_owner: PlanOwner
     shell: Tool
     """Runs the person's own commands."""
+    jobs: Jobs
+    """The agent's commands in the background."""
+    snapshots: Snapshots
+    """What files held before the agent changed them."""
     models: tuple[str, ...]
     context_window: Callable[[str], int]
     scripted: bool = False
@@ -168,7 +175,7 @@ class Session:
     @property
     def plan_interrupted(self) -> bool:
         """Whether a todo is in progress that nobody works on."""
-        return not self.running and self.plan.active is not None
+        return not self.running and is_interrupted(self._conversation.state)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -310,6 +317,31 @@ class Session:
         self._commands.add(task)
         task.add_done_callback(self._commands.discard)
 
+    async def undo_files(self) -> Undone | None:
+        """Give the files of the last turn that changed any what they held before it.
+
+        Returns what was restored and what was not, because somebody changed it since; None
+        where there is nothing to undo. The model is told with the next message.
+
+        Raises:
+            TodoAgentError: the agent works, or a file cannot be written.
+        """
+        if self.running:
+            raise TodoAgentError("The agent is still working. Interrupt it first.")
+        undone = await asyncio.to_thread(self._undo_newest)
+        if undone is not None and undone.restored:
+            names = ", ".join(str(path) for path in undone.restored)
+            told = user(f"I undid your last changes to: {names}", synthetic=True)
+            await self._conversation.commit(Commit((told,), by="user"))
+        return undone
+
+    async def changed_files(self) -> Sequence[Display]:
+        """Return how the files that the agent changed in this thread differ from before."""
+        try:
+            return await asyncio.to_thread(self._parts.snapshots.diff)
+        except FileError as error:
+            raise TodoAgentError(str(error)) from error
+
     def set_model(self, name: str) -> None:
         """Ask another model from the next step on."""
         self._agent.model = name
@@ -327,11 +359,13 @@ class Session:
     async def close(self) -> None:
         """Stop what runs, save what waits, and give the thread free."""
         await self.interrupt()
+        await self._parts.jobs.close()
         await self._saving.retry()
         self._thread.close()
         self._events.close()
 
     def _start(self, message: Message | None) -> None:
+        self._parts.snapshots.begin_turn()
         waiting = self._control.waiting
         self._control = Control()
         for queued in waiting:
@@ -353,6 +387,17 @@ class Session:
         for message in rest:
             self._control.steer(message)
         return await self._drive(first)
+
+    def _undo_newest(self) -> Undone | None:
+        snapshots = self._parts.snapshots
+        try:
+            for turn in range(snapshots.turn, 0, -1):
+                undone = snapshots.undo(turn)
+                if undone.restored or undone.conflicts:
+                    return undone
+        except FileError as error:
+            raise TodoAgentError(str(error)) from error
+        return None
 
     def _emit(self, event: Event) -> None:
         self._events.put(event)

@@ -145,6 +145,10 @@ class Config:
     allow: tuple[str, ...] = setting("permissions.allow", rules, default=())
     ask: tuple[str, ...] = setting("permissions.ask", rules, default=(), restricts=True)
     deny: tuple[str, ...] = setting("permissions.deny", rules, default=(), restricts=True)
+    sandbox: Literal["auto", "require", "off"] = setting(
+        "sandbox.mode", one_of("auto", "require", "off"), default="auto"
+    )
+    sandbox_network: bool = setting("sandbox.network", yes_or_no, default=False)
     max_turns: int | None = setting("limits.max_turns", whole(1), default=None, restricts=True)
     max_cost: float | None = setting("limits.max_cost", money, default=None, restricts=True)
     max_prompt_section_tokens: int = setting(
