@@ -12,7 +12,8 @@ from uuid import uuid4
 from todo_agent.tools.workspace import PathError, Workspace
 
 MAX_EDIT_BYTES = 64_000_000
-"""Larger files are neither edited nor replaced."""
+"""Larger files are neither read nor edited nor replaced."""
+_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 class FileError(Exception):
@@ -31,31 +32,47 @@ def regular_file(path: Path, shown: str) -> os.stat_result | None:
         return None
     except OSError as error:
         raise FileError(f"{shown} cannot be opened: {error.strerror}.") from error
-    if stat.S_ISREG(status.st_mode):
-        return status
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{shown} is a directory; use list or glob to see what is in it.")
-    raise FileError(f"{shown} is {_kind(status.st_mode)}, not a file with a content.")
+    _check_regular(status, shown)
+    return status
 
 
 def read_bytes(path: Path, shown: str) -> bytes | None:
     """Return a file's whole content, or None where there is no file.
 
+    It never waits for a writer, and never reads more than the limit.
+
     Raises:
         FileError: it is not a regular file, larger than `MAX_EDIT_BYTES`, or out of reach.
     """
-    status = regular_file(path, shown)
-    if status is None:
+    if regular_file(path, shown) is None:
         return None
-    if status.st_size > MAX_EDIT_BYTES:
-        raise FileError(
-            f"{shown} has {status.st_size:,} bytes; files above {MAX_EDIT_BYTES:,} are not edited "
-            "here. Use a shell command."
-        )
     try:
-        return path.read_bytes()
+        with os.fdopen(os.open(path, os.O_RDONLY | _WITHOUT_WAITING), "rb") as file:
+            # What is open counts: the name may have been given to something else meanwhile.
+            status = os.fstat(file.fileno())
+            _check_regular(status, shown)
+            _check_size(status.st_size, shown)
+            data = file.read(MAX_EDIT_BYTES + 1) or b""
     except OSError as error:
         raise FileError(f"{shown} cannot be read: {error.strerror}.") from error
+    _check_size(len(data), shown)
+    return data
+
+
+def _check_regular(status: os.stat_result, shown: str) -> None:
+    if stat.S_ISREG(status.st_mode):
+        return
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{shown} is a directory; use list or glob to see what is in it.")
+    raise FileError(f"{shown} is {_kind(status.st_mode)}, not a file with a content.")
+
+
+def _check_size(size: int, shown: str) -> None:
+    if size > MAX_EDIT_BYTES:
+        raise FileError(
+            f"{shown} has {size:,} bytes; files above {MAX_EDIT_BYTES:,} are not read or edited "
+            "here. Use a shell command."
+        )
 
 
 def check_inside(workspace: Workspace, path: Path, *, approved: bool) -> None:
