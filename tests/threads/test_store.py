@@ -67,7 +67,6 @@ def test_nothing_is_stored_before_the_first_commit(store: ThreadStore, root: Pat
     thread = store.create(Path("/project"))
     thread.rename("A name")
     thread.set_mode("plan")
-    thread.close()
     assert not root.exists()
     record(thread, STORY[:1])
     thread.close()
@@ -282,3 +281,22 @@ def test_other_things_in_the_root_are_not_threads(store: ThreadStore, root: Path
     (root / "a-file").write_text("")
     assert [info.id for info in store.list()] == [thread_id]
     assert json.loads((root / thread_id / "thread.json").read_text())["id"] == thread_id
+
+
+def test_a_thread_without_a_commit_leaves_nothing(store: ThreadStore, root: Path) -> None:
+    store.create(Path("/project")).close()
+    assert not root.exists()
+
+
+def test_opening_and_closing_writes_nothing(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store)
+    before = {path: path.stat().st_mtime_ns for path in (root / thread_id).iterdir()}
+    store.open(thread_id).close()
+    assert {path: path.stat().st_mtime_ns for path in (root / thread_id).iterdir()} == before
+
+
+def test_a_todo_of_several_lines_stays_one(store: ThreadStore) -> None:
+    written = plan(("Fix bug\nAdd tests", "pending"), ("a\r\nb\n```\n- [x] fake", "pending"))
+    thread_id = stored(store, [Commit(update=PLAN.set(written))])
+    assert look(store, thread_id).conversation.state[PLAN] == written
+    assert (store.list()[0].plan, store.list()[0].total) == (written, 2)

@@ -110,3 +110,13 @@ def test_a_title_comes_from_the_first_thing_a_person_wrote() -> None:
         user("the request"),
     )
     assert title_of(messages) == "the request"
+
+
+def test_a_closed_thread_takes_no_commit(store: ThreadStore) -> None:
+    thread = record(store.create(Path("/project")))
+    thread.close()
+    thread.close()
+    with pytest.raises(NotSavedError, match=f"thread {thread.id} is closed"):
+        record(thread, STORY[:1])
+    thread.set_mode("plan")
+    assert look(store, thread.id).mode == "ask"

@@ -95,3 +95,17 @@ def test_a_thread_of_a_newer_version_is_read_and_left_alone(
         store.rename(thread_id, "x")
     thread.close()
     assert {path.name: path.read_bytes() for path in (root / thread_id).iterdir()} == before
+
+
+def test_a_newer_version_may_write_records_that_nobody_here_knows(
+    store: ThreadStore, root: Path
+) -> None:
+    thread_id = stored(store)
+    journal = root / thread_id / "messages.jsonl"
+    with journal.open("a") as file:
+        file.write('{"v":2,"kind":"snapshot","state":{}}\n')
+    before = journal.read_bytes()
+    thread = store.open(thread_id)
+    thread.close()
+    assert (thread.read_only, len(thread.conversation.messages)) == (True, 4)
+    assert journal.read_bytes() == before

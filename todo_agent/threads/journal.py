@@ -22,6 +22,7 @@ from todo_agent.threads.records import (
     decode,
     encode,
     salvage,
+    version,
 )
 
 
@@ -56,11 +57,11 @@ class Replay:
         for message in record.messages:
             # `append` looks no further back; the whole each time would cost its square.
             self.messages[-2:] = append(tuple(self.messages[-2:]), message)
-        self.values = {
-            name: value
-            for name, value in {**self.values, **record.update}.items()
-            if value is not None
-        }
+        for name, value in record.update.items():
+            if value is None:
+                self.values.pop(name, None)
+            else:
+                self.values[name] = value
         self.usage = self.usage + record.usage
         if record.usage != NO_USAGE:
             self.context_tokens = record.usage.context_tokens
@@ -80,16 +81,13 @@ class Reading:
     """The beginning of a last line that was never finished."""
     unfinished: bool = False
     """The last record is whole and only the end of its line is missing."""
+    schema: int = SCHEMA
+    """The newest version that wrote here."""
 
     @property
     def seq(self) -> int:
         """The number of the last record."""
         return max((record.seq for record in self.records), default=0)
-
-    @property
-    def schema(self) -> int:
-        """The newest version that wrote here."""
-        return max((record.schema for record in self.records), default=SCHEMA)
 
 
 def read(path: Path) -> Reading:
@@ -102,28 +100,31 @@ def read(path: Path) -> Reading:
     """
     records: list[Record] = []
     seq = damaged = missing = 0
+    schema = SCHEMA
     finished = True
     for line in _lines(path):
         found, whole = _records(line)
         finished = line.endswith(b"\n")
         if not finished and not found:
-            return Reading(tuple(records), damaged, missing, torn=line)
+            return Reading(tuple(records), damaged, missing, torn=line, schema=schema)
         damaged += not whole
+        schema = max(schema, *(record.schema for record in found), 0 if whole else version(line))
         for record in found:
             missing += max(0, record.seq - seq - 1)
             seq = max(seq, record.seq)
         records += found
-    return Reading(tuple(records), damaged, missing, unfinished=not finished)
+    return Reading(tuple(records), damaged, missing, unfinished=not finished, schema=schema)
 
 
-def rewrite(path: Path, records: Iterable[Record]) -> None:
-    """Replace a whole journal, numbering the records anew.
+def rewrite(path: Path, records: Iterable[Record]) -> tuple[Record, ...]:
+    """Replace a whole journal, and return its records, numbered anew.
 
     Raises:
         OSError: it could not be done; the journal is as it was.
     """
-    lines = (encode(replace(record, seq=seq)) for seq, record in enumerate(records, 1))
-    replace_file(path, b"".join(lines), durable=True)
+    numbered = tuple(replace(record, seq=seq) for seq, record in enumerate(records, 1))
+    replace_file(path, b"".join(map(encode, numbered)), durable=True)
+    return numbered
 
 
 class Journal:

@@ -51,10 +51,10 @@ class Stored:
 
     @property
     def sound(self) -> bool:
-        """Whether the journal can stay as it is."""
+        """Whether everything can stay as it is."""
         reading = self.reading
         broken = reading.damaged or reading.missing or reading.torn or reading.unfinished
-        return not (broken or self.old or self.added)
+        return not (broken or self.lost or self.empty or self.old or self.added)
 
 
 def load(folder: Folder) -> Stored:
@@ -79,14 +79,16 @@ def load(folder: Folder) -> Stored:
     )
 
 
-def mend(folder: Folder, stored: Stored) -> tuple[Path, ...]:
-    """Make a claimed folder fit for the next commit; return where what was damaged is kept.
+def mend(folder: Folder, stored: Stored) -> tuple[tuple[Record, ...], tuple[Path, ...]]:
+    """Make a claimed folder fit for the next commit.
+
+    Returns the records in its journal, and the copies of what was there before.
 
     Raises:
         OSError: it could not be done; nothing is lost.
     """
-    if stored.sound and not stored.empty:
-        return ()
+    if stored.sound:
+        return stored.records, ()
     reading = stored.reading
     kept: list[Path] = []
     if reading.damaged or reading.missing:
@@ -99,8 +101,7 @@ def mend(folder: Folder, stored: Stored) -> tuple[Path, ...]:
         backup = folder.summary.with_name(f"{folder.summary.name}.version-{stored.old.schema}")
         replace_file(backup, stored.json, durable=True)
         kept.append(backup)
-    rewrite(folder.journal, stored.records)
-    return tuple(kept)
+    return rewrite(folder.journal, stored.records), tuple(kept)
 
 
 def faults(stored: Stored) -> tuple[str, ...]:
@@ -120,8 +121,8 @@ def faults(stored: Stored) -> tuple[str, ...]:
         found.append("The last change was not written to its end, and is lost.")
     if stored.lost:
         found.append(
-            f"The end of the journal is gone, with {_count(stored.lost, 'change')}; "
-            "thread.json still had the plan."
+            f"The end of the journal is gone, with {_count(stored.lost, 'change')}. "
+            "The plan is the newest one that thread.json knew."
         )
     if stored.empty:
         found.append("Both files of this thread are damaged; there was nothing left to read.")
@@ -145,16 +146,21 @@ def info(folder: Folder) -> ThreadInfo:
 
 
 def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record, ...]:
-    added: list[Record] = []
+    seq = max((record.seq for record in records), default=0)
+    has_header = any(isinstance(record, HeaderRecord) for record in records)
+    cut_short = summary is not None and summary.seq > seq
+    if has_header and not cut_short:
+        return ()
     replay = Replay(records)
-    if not any(isinstance(record, HeaderRecord) for record in records):
+    added: list[Record] = []
+    if not has_header:
         told = Header(title=title_of(replay.messages), created=replay.updated)
         header = told if summary is None else summary.header
-        added.append(HeaderRecord(replay.seq + 1, replay.updated, header))
-    plan = summary.state.get(PLAN) if summary and summary.seq > replay.seq else None
+        added.append(HeaderRecord(seq + 1, replay.updated, header))
+    plan = summary.state.get(PLAN) if summary is not None and cut_short else None
     if plan is not None and plan != replay.values.get(PLAN):
-        seq = replay.seq + len(added) + 1
-        added.append(CommitRecord(seq, replay.updated, update={PLAN: plan}, by="restore"))
+        update = {PLAN: plan}
+        added.append(CommitRecord(seq + 2, replay.updated, update=update, by="restore"))
     return tuple(added)
 
 

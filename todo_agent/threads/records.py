@@ -96,6 +96,16 @@ def salvage(line: bytes) -> tuple[Record, ...]:
     return tuple(records)
 
 
+def version(line: bytes) -> int:
+    """Return the version of the format that a line claims; 0 where it claims none."""
+    try:
+        data = parse(line)
+    except ValueError:
+        return 0
+    claimed = data.get("v") if isinstance(data, Mapping) else None
+    return claimed if isinstance(claimed, int) else 0
+
+
 def to_bytes(data: Json) -> bytes:
     """Return JSON on one line as valid UTF-8, without loss."""
     try:

@@ -17,10 +17,10 @@ from todo_agent.agent.suspension import SUSPENDED
 from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import check_id, is_id, new_id
-from todo_agent.threads.journal import Replay, read, rewrite
+from todo_agent.threads.journal import Replay, rewrite
 from todo_agent.threads.loading import faults, info, load, mend
 from todo_agent.threads.records import Header, HeaderRecord
-from todo_agent.threads.summary import ThreadInfo
+from todo_agent.threads.summary import Summary, ThreadInfo
 from todo_agent.threads.thread import Clock, Disk, Thread, new_replay
 
 __all__ = [
@@ -207,21 +207,22 @@ class ThreadStore:
                 claim.release()
                 return self._reader(folder)
             try:
-                kept = mend(folder, stored)
+                records, kept = mend(folder, stored)
             except OSError as error:
                 claim.release()
                 return self._reader(folder, f"It cannot be repaired now: {error.strerror}.")
-            replay = Replay(read(folder.journal).records)
         except BaseException:
             claim.release()
             raise
+        replay = Replay(records)
         notices = [*faults(stored), *_drop_foreign(replay)]
         if kept:
             notices.append(
                 f"What was there before is kept: {', '.join(str(path) for path in kept)}."
             )
         disk = Disk(folder, claim)
-        disk.summarise(replay)
+        if stored.summary != Summary.of(folder.id, replay):
+            disk.summarise(replay)
         return Thread(folder.id, replay, disk, notices=notices, clock=self._clock)
 
     def _refuse_unwritable(self) -> None:

@@ -38,6 +38,8 @@ class Disk:
         """
         try:
             self._claim = self._claim or Claim(self._folder)
+        except ThreadError as error:
+            raise NotSavedError(str(error)) from error
         except OSError as error:
             raise NotSavedError(f"cannot write {self._folder.path}: {error.strerror}") from error
         self._journal.append(records)
@@ -90,7 +92,8 @@ class Thread:
         self._header = replay.header
         self._disk = disk
         self._clock = clock
-        self._summary_behind = disk is not None and replay.seq > 0
+        self._summary_behind = False
+        self._closed = False
         # A commit is written in a worker thread, a new title in the one of the screen.
         self._writing = Lock()
 
@@ -158,9 +161,13 @@ class Thread:
         self._write_header_if_possible()
 
     def close(self) -> None:
-        """Write what is not written yet, as far as the disk allows, and give the thread free."""
+        """Write what is not written yet, as far as the disk allows, and give the thread free.
+
+        Nothing can be committed afterwards.
+        """
         self._write_header_if_possible()
         with self._writing:
+            self._closed = True
             if self._disk is None:
                 return
             if self._summary_behind:
@@ -175,6 +182,8 @@ class Thread:
         if self.read_only:
             raise NotSavedError(_read_only(self.id))
         with self._writing:
+            if self._closed:
+                raise NotSavedError(f"thread {self.id} is closed")
             if not self._header.title:
                 self._header = replace(self._header, title=title_of(commit.messages))
             seq, at = self._replay.seq + 1, self._clock()
@@ -190,7 +199,8 @@ class Thread:
 
     def _write_header(self) -> None:
         with self._writing:
-            if self.read_only or not self._replay.seq or self._header == self._replay.header:
+            unchanged = self._header == self._replay.header
+            if unchanged or self.read_only or self._closed or not self._replay.seq:
                 return
             self._write([HeaderRecord(self._replay.seq + 1, self._clock(), self._header)])
 
