@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.program import Program
+
 LEAKS = ("ANTHROPIC_", "TODO_AGENT_", "XDG_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
@@ -33,3 +35,9 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect_here)
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program, to be called with its arguments."""
+    return Program(capsys, monkeypatch)

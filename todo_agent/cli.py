@@ -217,14 +217,14 @@ def _prompt(given: str | None) -> str:
 
 
 def _directory(path: str) -> Path:
-    directory = Path(path).expanduser()
+    what = "The current directory is gone." if path == "." else f"{path} is no directory."
     try:
+        directory = Path(path).expanduser().resolve(strict=True)
         if directory.is_dir():
-            return directory.resolve(strict=True)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}.") from error
-    here = "The current directory is gone." if path == "." else f"{path} is no directory."
-    raise ConfigError(f"{here} Choose another one with --cwd DIR.")
+            return directory
+    except (OSError, RuntimeError):
+        pass
+    raise ConfigError(f"{what} Choose another one.")
 
 
 def _terminals() -> bool:

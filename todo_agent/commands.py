@@ -144,11 +144,12 @@ def _plan(options: argparse.Namespace, store: ThreadStore) -> int:
     if options.format == "json":
         sys.stdout.write(json.dumps(plan_to_json(plan), ensure_ascii=False, indent=2) + "\n")
     else:
-        sys.stdout.write(_as_markdown(plan))
+        sys.stdout.write(as_markdown(plan))
     return ExitCode.ANSWERED
 
 
-def _as_markdown(plan: Plan) -> str:
+def as_markdown(plan: Plan) -> str:
+    """Return a plan as a list of tasks, one line each."""
     lines = (f"- [{MARKS[t.status]}] {' '.join(plain(t.content).split())}\n" for t in plan)
     return "".join(lines) or "There is no plan.\n"
 
