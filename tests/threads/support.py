@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from todo_agent.agent.conversation import Commit
@@ -96,3 +98,14 @@ def modes(root: Path) -> dict[str, str]:
     usual = {True: 0o700, False: 0o600}
     found = {path: stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
     return {str(p.name): oct(mode) for p, mode in found.items() if mode != usual[p.is_dir()]}
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """Let no file grow beyond a size."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

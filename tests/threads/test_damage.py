@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.threads.support import STORY, content, look, plan, record, stored
+from tests.threads.support import STORY, content, full_disk, look, plan, record, stored
 from todo_agent.agent.conversation import Commit
 from todo_agent.agent.messages import user
 from todo_agent.threads.store import ThreadError, ThreadStore
@@ -189,3 +189,28 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(store: ThreadStore, root:
     journal.mkdir()
     with pytest.raises(ThreadError, match=rf"Thread {thread_id} cannot be used: .*messages\.jsonl"):
         store.open(thread_id)
+
+
+def test_a_thread_that_cannot_be_claimed_is_opened_for_reading(
+    store: ThreadStore, root: Path
+) -> None:
+    thread_id = stored(store)
+    lock = root / thread_id / "lock"
+    lock.unlink()
+    lock.mkdir()
+    thread = store.open(thread_id)
+    assert (thread.read_only, len(thread.conversation.messages)) == (True, 4)
+    assert thread.notices == ("It cannot be changed: Is a directory.",)
+
+
+def test_a_copy_that_does_not_fit_leaves_nothing(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store)
+    with full_disk(100), pytest.raises(ThreadError, match=r"cannot be used: .*File too large"):
+        store.fork(thread_id)
+    assert [path.name for path in root.iterdir()] == [thread_id]
+
+
+def test_a_root_that_cannot_be_read_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ThreadError, match=r"Cannot read .*file: Not a directory\."):
+        ThreadStore(tmp_path / "file").list()

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.threads.support import STORY
+from tests.threads.support import STORY, full_disk
 from todo_agent.threads.errors import NotSavedError
 from todo_agent.threads.journal import Journal, Reading, Replay, read, rewrite
 from todo_agent.threads.records import (
@@ -33,17 +30,6 @@ LINES = tuple(encode(record) for record in RECORDS)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "messages.jsonl"
-
-
-@contextmanager
-def full_disk(spare: int, path: Path) -> Iterator[None]:
-    """Let no file grow beyond some bytes more than one has."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + spare, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_what_is_appended_is_read_again(path: Path) -> None:
@@ -168,7 +154,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was_and_the_record_can_be_tried_ag
     journal = Journal(path)
     journal.append(RECORDS[:2])
     before = path.read_bytes()
-    with full_disk(40, path), pytest.raises(NotSavedError) as refused:
+    with full_disk(len(before) + 40), pytest.raises(NotSavedError) as refused:
         journal.append(RECORDS[2:3])
     assert str(refused.value) == f"cannot write {path}: File too large"
     assert path.read_bytes() == before

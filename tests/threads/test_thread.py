@@ -1,28 +1,14 @@
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.threads.support import PLAN, STORY, content, look, plan, record
+from tests.threads.support import PLAN, STORY, content, full_disk, look, plan, record
 from todo_agent.agent.conversation import Commit
 from todo_agent.agent.messages import Text, assistant, user
 from todo_agent.threads.store import NotSavedError, Thread, ThreadStore
 from todo_agent.threads.summary import clean_title, title_of
-
-
-@contextmanager
-def full_disk(size: int) -> Iterator[None]:
-    """Let no file grow beyond a size."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_thread_in_memory_works_and_says_why_it_is_not_saved() -> None:

@@ -182,7 +182,8 @@ class ThreadStore:
 
     def _find(self, id_or_prefix: str) -> Folder:
         folder = Folder(self._root, self.resolve(id_or_prefix))
-        folder.refuse_links()
+        with _readable(folder):
+            folder.refuse_links()
         return folder
 
     def _folders(self) -> Iterator[Folder]:
