@@ -10,6 +10,7 @@ import pytest
 from tests.agent.support import BROKEN, COUNT, ECHO, call, calls, hanging, says, tool
 from tests.extensions.support import Watching, hosted, raised, served
 from todo_agent.agent.control import Control
+from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.messages import Message, Text, ToolUse, assistant, user
 from todo_agent.agent.middleware import CallModel, Middleware, RunContext
 from todo_agent.agent.outcomes import Answered, Failed, Interrupted
@@ -403,3 +404,26 @@ async def test_a_tool_that_hangs_is_closed_by_an_interrupt_and_has_a_failed_resu
     assert [result.is_error for result in told.results] == [True]
     assert watching.notices[-1] == told.conversation.messages[-1]
     assert "after_tool" not in watching.log
+
+
+async def test_what_an_earlier_run_left_open_is_closed_before_the_request_and_not_part_of_it():
+    watching = Watching()
+    told = hosted([says("ok")], watching)
+    left = (user("do it"), assistant(ToolUse("c1", "echo", {"text": "a"})))
+    told.conversation = Conversation(messages=left)
+    await told.send("go")
+    assert [r.is_error for r in told.results] == [True]
+    assert [m and m.text for m in watching.notices] == ["go", "ok"]
+
+
+async def test_the_state_and_the_extra_dict_of_the_session_are_at_hand():
+    seen: list[object] = []
+
+    class Looks(Extension):
+        async def on_state(self, request: Request) -> None:
+            request.extra["looked"] = True
+            seen.append(request.state[COUNT])
+
+    told = await served([says("ok")], Looks())
+    assert seen == [0]
+    assert told.conversation.state.to_json() == {"extra": {"looked": True}}

@@ -220,7 +220,8 @@ class Extension:
         """A call was requested, be it of an unknown tool or with undecodable arguments.
 
         Of calls that run side by side all come here before the first handler runs; one
-        that has to wait for another comes when it is its turn (S2-38).
+        that has to wait for another comes when it is its turn (S2-38). A call that a
+        middleware refuses has no further hooks.
         """
 
     async def on_tool_call(
