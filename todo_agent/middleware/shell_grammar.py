@@ -206,11 +206,16 @@ def _command(node: Node, *, repeated: bool) -> Iterator[Part]:
 
 
 def _certain(node: Node) -> bool:
-    """Return whether a command begins a list of the script itself, in the foreground."""
+    """Return whether a command begins a list of the script itself, in the foreground.
+
+    One with redirections does not count: those are opened before it runs.
+    """
+    if any(child.type.endswith("redirect") for child in node.children):
+        return False
     while node.parent is not None:
         background = node.next_sibling is not None and node.next_sibling.type == "&"
         first = node.prev_sibling is None or node.parent.type == "program"
-        plain = node.parent.type in ("program", "list", "redirected_statement")
+        plain = node.parent.type in ("program", "list")
         if background or not first or not plain:
             return False
         node = node.parent

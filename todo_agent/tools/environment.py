@@ -19,7 +19,6 @@ QUIET: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "true",
     "SSH_ASKPASS": "true",
-    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
     "DEBIAN_FRONTEND": "noninteractive",
     "PIP_NO_INPUT": "1",
     "TERM": "dumb",
@@ -30,7 +29,8 @@ QUIET: Mapping[str, str] = {
 
 def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment that commands get."""
-    return {name: value for name, value in environ.items() if name not in WITHHELD} | {**QUIET}
+    inherited = {name: value for name, value in environ.items() if name not in WITHHELD}
+    return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes", **inherited, **QUIET}
 
 
 def shell_program(environ: Mapping[str, str]) -> str | None:

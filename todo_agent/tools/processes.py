@@ -67,15 +67,18 @@ class Process:
         if self.code is not None:
             # What has been written already comes through, unless somebody holds the pipe.
             await _until(self._pipe.closed, DRAIN_SECONDS)
-        others = self.code is not None and bool(session(self.pid))
-        _signal(self.pid, signal.SIGTERM)
-        if not await _gone(self.pid, TERM_SECONDS):
-            _signal(self.pid, signal.SIGKILL)
-            await _gone(self.pid, TERM_SECONDS)
-        await self._process.wait()
+        exited = self.code is not None
+        alive = bool(session(self.pid))
+        if alive:
+            _signal(self.pid, signal.SIGTERM)
+            if not await _gone(self.pid, TERM_SECONDS):
+                _signal(self.pid, signal.SIGKILL)
+                await _gone(self.pid, TERM_SECONDS)
+        with suppress(TimeoutError):  # Nothing ends a process that waits for a dead disk.
+            await asyncio.wait_for(self._process.wait(), TERM_SECONDS)
         self._pipe.take_rest()
         self._transport.close()
-        return others
+        return exited and alive
 
 
 async def start(
