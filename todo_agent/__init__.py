@@ -13,9 +13,36 @@ if TYPE_CHECKING:
     from todo_agent.agent.control import Control as Control
     from todo_agent.agent.conversation import Conversation as Conversation
     from todo_agent.agent.decorator import tool as tool
+    from todo_agent.agent.events import ApprovalRequested as ApprovalRequested
+    from todo_agent.agent.events import Compacted as Compacted
+    from todo_agent.agent.events import Event as Event
+    from todo_agent.agent.events import MessageAdded as MessageAdded
+    from todo_agent.agent.events import QuestionAsked as QuestionAsked
+    from todo_agent.agent.events import QuestionClosed as QuestionClosed
+    from todo_agent.agent.events import RetryScheduled as RetryScheduled
+    from todo_agent.agent.events import RunFinished as RunFinished
+    from todo_agent.agent.events import RunStarted as RunStarted
+    from todo_agent.agent.events import StateChanged as StateChanged
+    from todo_agent.agent.events import SteeringQueued as SteeringQueued
+    from todo_agent.agent.events import StepStarted as StepStarted
+    from todo_agent.agent.events import TextDelta as TextDelta
+    from todo_agent.agent.events import ThinkingDelta as ThinkingDelta
+    from todo_agent.agent.events import ToolFinished as ToolFinished
+    from todo_agent.agent.events import ToolInputDelta as ToolInputDelta
+    from todo_agent.agent.events import ToolOutput as ToolOutput
+    from todo_agent.agent.events import ToolStarted as ToolStarted
+    from todo_agent.agent.events import UsageChanged as UsageChanged
+    from todo_agent.agent.events import Warned as Warned
+    from todo_agent.agent.events import event_to_json as event_to_json
     from todo_agent.agent.loop import Agent as Agent
+    from todo_agent.agent.messages import Display as Display
+    from todo_agent.agent.messages import Image as Image
     from todo_agent.agent.messages import Message as Message
+    from todo_agent.agent.messages import Opaque as Opaque
     from todo_agent.agent.messages import Text as Text
+    from todo_agent.agent.messages import Thinking as Thinking
+    from todo_agent.agent.messages import ToolResult as ToolResult
+    from todo_agent.agent.messages import ToolUse as ToolUse
     from todo_agent.agent.middleware import AskingMiddleware as AskingMiddleware
     from todo_agent.agent.middleware import Block as Block
     from todo_agent.agent.middleware import CallContext as CallContext
@@ -69,8 +96,40 @@ _HOMES = {
     "agent.control": ("Control",),
     "agent.conversation": ("Conversation",),
     "agent.decorator": ("tool",),
+    "agent.events": (
+        "ApprovalRequested",
+        "Compacted",
+        "Event",
+        "MessageAdded",
+        "QuestionAsked",
+        "QuestionClosed",
+        "RetryScheduled",
+        "RunFinished",
+        "RunStarted",
+        "StateChanged",
+        "SteeringQueued",
+        "StepStarted",
+        "TextDelta",
+        "ThinkingDelta",
+        "ToolFinished",
+        "ToolInputDelta",
+        "ToolOutput",
+        "ToolStarted",
+        "UsageChanged",
+        "Warned",
+        "event_to_json",
+    ),
     "agent.loop": ("Agent",),
-    "agent.messages": ("Message", "Text"),
+    "agent.messages": (
+        "Display",
+        "Image",
+        "Message",
+        "Opaque",
+        "Text",
+        "Thinking",
+        "ToolResult",
+        "ToolUse",
+    ),
     "agent.middleware": (
         "AskingMiddleware",
         "Block",

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from todo_agent import __version__
 from todo_agent.errors import ConfigError
 
 COMMANDS = ("threads", "plan", "config", "doctor")
@@ -23,20 +22,25 @@ class Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}. Try: {self.prog} --help")
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
+def parse(arguments: Sequence[str], *, version: str) -> argparse.Namespace:
     """Return the options; `command` has a command beside the conversation with its arguments.
 
     A first word that is the name of a command is the command; after `--` it is a prompt.
 
+    Args:
+        arguments: what was given to the program.
+        version: what `--version` says.
+
     Raises:
         ConfigError: they cannot be understood or do not go together.
     """
-    options = _parser("words", nargs=argparse.REMAINDER).parse_args(arguments)
+    words = _parser("words", nargs=argparse.REMAINDER, version=version)
+    options = words.parse_args(arguments)
     command = options.words if options.words and options.words[0] in COMMANDS else []
     if not command:
-        options = _parser("prompt", nargs="?").parse_args(arguments)
+        options = _parser("prompt", nargs="?", version=version).parse_args(arguments)
         _refuse_contradictions(options)
-    elif _given(options) - {"words", "config", "set"}:
+    elif _given(options, words) - {"words", "config", "set"}:
         raise ConfigError(f"Of these options only --config and --set go with {command[0]}.")
     options.command = command
     return options
@@ -52,7 +56,7 @@ def wanted_format(arguments: Sequence[str]) -> str:
         return "text"
 
 
-def _parser(positional: str, *, nargs: str) -> Parser:
+def _parser(positional: str, *, nargs: str, version: str) -> Parser:
     parser = Parser(
         prog="todo-agent",
         usage="todo-agent [options] [PROMPT]\n       todo-agent threads|plan|config|doctor [...]",
@@ -61,7 +65,7 @@ def _parser(positional: str, *, nargs: str) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument(positional, nargs=nargs, metavar="PROMPT", help="the first message")
-    parser.add_argument("--version", action="version", version=f"todo-agent {__version__}")
+    parser.add_argument("--version", action="version", version=f"todo-agent {version}")
     thread = parser.add_argument_group("threads")
     thread.add_argument(
         "-c", "--continue", dest="newest", action="store_true",
@@ -102,8 +106,8 @@ def _parser(positional: str, *, nargs: str) -> Parser:
     return parser
 
 
-def _given(options: argparse.Namespace) -> set[str]:
-    defaults = vars(_parser("words", nargs=argparse.REMAINDER).parse_args([]))
+def _given(options: argparse.Namespace, parser: Parser) -> set[str]:
+    defaults = vars(parser.parse_args([]))
     return {name for name, value in vars(options).items() if value != defaults[name]}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from todo_agent import __version__
 from todo_agent.arguments import CHOOSE, parse, wanted_format
 from todo_agent.errors import ConfigError, TodoAgentError
 from todo_agent.exit_codes import ExitCode
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    options = parse(arguments)
+    options = parse(arguments, version=__version__)
     if options.command:
         from todo_agent.commands import run
 
