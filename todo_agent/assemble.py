@@ -30,6 +30,7 @@ from todo_agent.providers.late import LateProvider, MissingProvider
 from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, known_models
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
+from todo_agent.threads.errors import ThreadError
 from todo_agent.threads.store import ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
@@ -94,8 +95,7 @@ class Workshop:
         """
         model = DEMO_MODEL if self._place.demo else self._config.model or DEFAULT_MODEL
         if thread is None:
-            new = self._store.create(self.cwd, model=model, mode=self._config.mode)
-            return await self._session(new, model)
+            return await self._session(self._new_thread(model), model)
         opened = await asyncio.to_thread(self._store.open, thread)
         return await self._session(opened, self._config.model or opened.model or model)
 
@@ -125,6 +125,14 @@ class Workshop:
         """Load what the first model call needs."""
         if isinstance(self._provider, LateProvider):
             await self._provider.ready()
+
+    def _new_thread(self, model: str) -> Thread:
+        """Return a thread of this directory, in memory where none can be stored."""
+        mode = self._config.mode
+        try:
+            return self._store.create(self.cwd, model=model, mode=mode)
+        except ThreadError as error:
+            return Thread.in_memory(self.cwd, model=model, mode=mode, reason=str(error))
 
     async def _session(self, thread: Thread, model: str) -> Session:
         config, conversation = self._config, thread.conversation
@@ -251,6 +259,8 @@ def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:
 
 def _working_directory(thread: Thread, fallback: Path) -> tuple[Path, tuple[str, ...]]:
     """Return where a thread's tools work: where it was begun, if that still exists."""
+    if not thread.cwd:
+        return fallback, ()
     cwd = Path(thread.cwd)
     if cwd.is_dir():
         return cwd, ()

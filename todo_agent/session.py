@@ -221,7 +221,7 @@ class Session:
     @property
     def unsaved_reason(self) -> str:
         """Why the last changes are not on disk; empty when all are."""
-        return self._saving.problem
+        return self._saving.problem or self._thread.unsaved_reason
 
     @property
     def scripted(self) -> bool:
