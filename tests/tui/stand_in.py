@@ -114,7 +114,9 @@ class StandIn:
         self.emit(RunFinished(end or Answered("")))
 
     def says(self, text: str) -> None:
-        self.emit(MessageAdded(assistant(Text(text)), 1))
+        message = assistant(Text(text))
+        self.messages = (*self.messages, message)
+        self.emit(MessageAdded(message, 1))
 
     def calls(
         self,

@@ -12,7 +12,6 @@ from todo_agent.paths import Paths
 from todo_agent.plan.plan import Status
 from todo_agent.settings import Config
 from todo_agent.tui.app import TodoAgentApp
-from todo_agent.tui.entries import Turn
 from todo_agent.tui.screens import approval
 from todo_agent.tui.screens.approval import Approval
 from todo_agent.tui.settings import TuiSettings

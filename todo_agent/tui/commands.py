@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from todo_agent.agent.modes import Mode
 from todo_agent.plan.plan import Plan, Status
-from todo_agent.tui.entries import Answer
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
 from todo_agent.tui.screens.picker import Choice, Picker
 from todo_agent.tui.text import ago
@@ -179,11 +178,14 @@ class Commands:
         self._app.say(f"This thread is called {title!r} now.")
 
     def _copy(self) -> None:
-        answers = [entry for entry in self._app.transcript.entries if isinstance(entry, Answer)]
-        if not answers:
+        session = self._app.session
+        messages = () if session is None else reversed(session.messages)
+        answers = (m.text for m in messages if m.role == "assistant" and m.text.strip())
+        answer = next(answers, None)
+        if answer is None:
             self._app.say("There is no answer to copy yet.")
-            return
-        self._app.copy(answers[-1].text)
+        else:
+            self._app.copy(answer)
 
     def _quit(self) -> None:
         self._app.run_worker(self._app.action_quit(), group="quit")

@@ -18,9 +18,11 @@ from todo_agent.agent.messages import (
     ToolResult,
     ToolUse,
 )
+from todo_agent.tui.pieces import pieces
 from todo_agent.tui.text import count, first_line
 
 PLAN_TOOLS = frozenset({"write_todos", "todo_write"})
+WEIGHT_CHARS = 120
 USER_CALL = "user-"
 """How the ids of the person's own commands begin."""
 
@@ -35,10 +37,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said, as Markdown."""
+    """What the model said, as Markdown; a long answer is several in a row."""
 
     text: str
-    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,11 @@ class Turn:
 Entry: TypeAlias = Said | Answer | Thought | Call | Notice | Turn
 
 
+def weight(entry: Entry) -> int:
+    """Return about how many lines an entry takes on the screen, at least 1."""
+    return 1 + len(entry.text) // WEIGHT_CHARS if isinstance(entry, Answer) else 1
+
+
 def entries_of(messages: Iterable[Message]) -> Iterator[Entry]:
     """Yield what a saved conversation looks like; each call comes with its result."""
     kept = tuple(messages)
@@ -122,8 +128,7 @@ def entries_of_message(message: Message, results: Mapping[str, ToolResult]) -> I
         if isinstance(block, Text):
             text += block.text
             continue
-        if text.strip():
-            yield Answer(text)
+        yield from _answers(text)
         text = ""
         match block:
             case Thinking(thinking) if thinking.strip():
@@ -136,8 +141,12 @@ def entries_of_message(message: Message, results: Mapping[str, ToolResult]) -> I
                 yield Notice(f"The answer holds a block of type {block.type!r}.")
             case _:
                 pass
+    yield from _answers(text)
+
+
+def _answers(text: str) -> Iterator[Answer]:
     if text.strip():
-        yield Answer(text, partial=message.partial)
+        yield from (Answer(piece) for piece in pieces(text))
 
 
 def title_of(arguments: JsonObject) -> str:

@@ -19,6 +19,10 @@ _SEQUENCE = re.compile(
     """,
     re.VERBOSE,
 )
+_ACTS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # controls, and halves of characters
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # what turns the direction of a line
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _ZWJ = "\u200d"
 _LOOKALIKE_SCRIPTS = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
@@ -32,10 +36,7 @@ def plain(text: str) -> str:
     """
     text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
     text = "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
-    text = text.expandtabs(TAB_CELLS) if "\t" in text else text
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(_visible(c) if _acts(c) else c for c in text)
+    return prose(text.expandtabs(TAB_CELLS))
 
 
 def prose(text: str) -> str:
@@ -43,9 +44,7 @@ def prose(text: str) -> str:
 
     It works on each character alone, so a text may come in pieces.
     """
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(_visible(c) if _acts(c) and c != "\t" else c for c in text)
+    return _ACTS.sub(lambda match: _visible(match[0]), text)
 
 
 def literal(text: str, *, lines: bool = False) -> str:
@@ -194,14 +193,6 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-def _acts(character: str) -> bool:
-    """Tell whether a character moves the cursor, turns the line, or is no character at all."""
-    if character == "\n":
-        return False
-    return unicodedata.category(character) in ("Cc", "Cs") or character in _TURNS
-
-
-_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BLANKS = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029")
 
 

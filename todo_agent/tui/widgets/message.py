@@ -15,8 +15,6 @@ FOLDED_LINES = 12
 """So many lines of a long message show until it is opened."""
 HIGHLIGHT_CHARS = 20_000
 """A longer code block keeps one colour: finding its colours would hold up the keyboard."""
-MARKDOWN_CHARS = 400_000
-"""Of a longer answer only the end is shown."""
 
 
 class UserMessage(Widget):
@@ -78,12 +76,12 @@ class ModelMessage(Markdown):
     BULLETS = ["• ", "◦ ", "· ", "• ", "◦ "]  # noqa: RUF012
 
     def __init__(self, entry: Answer) -> None:
-        self._shown = _shown(entry.text)
+        self._shown = prose(entry.text)
         super().__init__(self._shown, open_links=False)
 
     async def show(self, entry: Answer) -> None:
         """Show a text; one that only grew is appended, which costs little."""
-        text = _shown(entry.text)
+        text = prose(entry.text)
         if text == self._shown:
             return
         before, self._shown = self._shown, text
@@ -95,11 +93,3 @@ class ModelMessage(Markdown):
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Return the whole width: prose wraps where the transcript ends."""
         return container.width
-
-
-def _shown(text: str) -> str:
-    hidden = len(text) - MARKDOWN_CHARS
-    if hidden <= 0:
-        return prose(text)
-    cut = text[-MARKDOWN_CHARS:].partition("\n")[2]
-    return prose(f"*(the first {hidden:,} characters are not shown)*\n\n{cut}")

@@ -15,7 +15,18 @@ from textual.reactive import reactive
 from textual.widgets import Markdown
 
 from todo_agent.agent.outcomes import Question
-from todo_agent.tui.entries import Answer, Call, CallState, Entry, Notice, Said, Thought, Turn
+from todo_agent.tui.entries import (
+    Answer,
+    Call,
+    CallState,
+    Entry,
+    Notice,
+    Said,
+    Thought,
+    Turn,
+    weight,
+)
+from todo_agent.tui.pieces import pieces
 from todo_agent.tui.themes import Marks
 from todo_agent.tui.widgets.banner import Banner, Place
 from todo_agent.tui.widgets.message import ModelMessage, UserMessage
@@ -26,9 +37,11 @@ from todo_agent.tui.widgets.tool_call import LIVE_CHARS, ToolCallRow
 Row: TypeAlias = UserMessage | ModelMessage | ThoughtRow | ToolCallRow | NoticeBlock | TurnLine
 
 WINDOW = 60
-"""So many entries stay mounted while the end is in view."""
+"""Entries of so much weight stay mounted while the end is in view."""
 PAGE = 30
-"""So many more are mounted when the scroll comes near an edge, and dropped at the other."""
+"""So much more is mounted when the scroll comes near an edge, and dropped at the other."""
+BATCH = 15
+"""So much is mounted at a time while a turn goes on."""
 NEAR = 4
 """Lines from an edge at which more is mounted."""
 PAINT_SECONDS = 1 / 30
@@ -257,11 +270,20 @@ class Transcript(VerticalScroll, can_focus=True):
             if not text.strip():
                 return
             self._stop_stream()
-            self._append(kind(text))
-            self._stream, self._stream_text = len(self._entries) - 1, text
-            return
-        self._stream_text += text
-        self._replace(index, kind(self._stream_text))
+            index = len(self._entries)
+            self._stream_text = ""
+        first, *more = self._cut(kind, self._stream_text + text)
+        if index < len(self._entries):
+            self._replace(index, kind(first))
+        else:
+            self._append(kind(first))
+        for piece in more:
+            self._append(kind(piece))
+        self._stream, self._stream_text = len(self._entries) - 1, more[-1] if more else first
+
+    @staticmethod
+    def _cut(kind: type[Answer | Thought], text: str) -> list[str]:
+        return pieces(text) if kind is Answer else [text]
 
     def _stop_stream(self) -> None:
         self._stream = None
@@ -302,21 +324,32 @@ class Transcript(VerticalScroll, can_focus=True):
             self._painting = False
 
     async def _show_changes(self) -> None:
-        changed, self._changed = sorted(self._changed), set()
-        fresh: list[Row] = []
         with self.app.batch_update():
+            if self.following:
+                await self._forget_far()
+            changed, self._changed = sorted(self._changed), set()
+            fresh: list[Row] = []
+            room = BATCH
             for index in changed:
                 row = self._rows.get(index)
-                if row is None:
+                if row is not None:
+                    await _update(row, self._entries[index])
+                elif room > 0:
+                    room -= weight(self._entries[index])
                     fresh.append(self._make(index))
                 else:
-                    await _update(row, self._entries[index])
-            if not fresh:
-                return
-            self._banner.display = False
-            await self.mount_all(fresh)
-            if self.following and len(self._rows) > WINDOW + PAGE:
-                await self._drop(range(self._first, self._stop - WINDOW))
+                    self._changed.add(index)
+            if fresh:
+                self._banner.display = False
+                await self.mount_all(fresh)
+
+    async def _forget_far(self) -> None:
+        """Drop, or never mount, what is far above the end that is in view."""
+        if sum(weight(self._entries[index]) for index in self.mounted) <= WINDOW + PAGE:
+            return
+        first = self._back(self._stop, WINDOW)
+        self._changed -= set(range(self._first, first))
+        await self._drop(range(self._first, first))
 
     def _make(self, index: int) -> Row:
         row = _row(self._entries[index], self._marks)
@@ -331,7 +364,7 @@ class Transcript(VerticalScroll, can_focus=True):
             self._rows = {}
             self._changed.clear()
             self._stop = len(self._entries)
-            self._first = max(self._stop - WINDOW, 0)
+            self._first = self._back(self._stop, WINDOW)
             made = [self._make(index) for index in self.mounted]
             with self.app.batch_update():
                 self._banner.display = not made
@@ -339,18 +372,25 @@ class Transcript(VerticalScroll, can_focus=True):
                     await row.remove()
                 await self.mount_all(made)
         self.anchor()
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
+        """Mount more where the entries do not fill the view."""
+        if self._first > 0 and self.max_scroll_y <= NEAR:
+            self._move(self._mount_earlier)
 
     async def _mount_earlier(self) -> None:
         async with self._lock:
-            first = max(self._first - PAGE, 0)
+            first = self._back(self._first, PAGE)
             made = [self._make(index) for index in range(first, self._first)]
             place = self._rows[self._first]
             before = place.virtual_region.y
             self._first = first
             with self.app.batch_update():
                 await self.mount_all(made, before=place)
-                if len(self._rows) > 2 * WINDOW:
-                    await self._drop(range(self._first + 2 * WINDOW, self._stop))
+                last = self._forth(self._first, 2 * WINDOW)
+                if last < self._stop and not self.following:
+                    await self._drop(range(last, self._stop))
         self.call_after_refresh(self._keep_place, place, before)
 
     def _keep_place(self, row: Row, before: int) -> None:
@@ -358,12 +398,27 @@ class Transcript(VerticalScroll, can_focus=True):
         grown = row.virtual_region.y - before
         self.scroll_relative(y=grown, animate=False, force=True, immediate=True)
         self._moving = False
+        self._fill()
 
     async def _mount_later(self) -> None:
         async with self._lock:
-            first, self._stop = self._stop, min(self._stop + PAGE, len(self._entries))
+            first, self._stop = self._stop, self._forth(self._stop, PAGE)
             await self.mount_all([self._make(index) for index in range(first, self._stop)])
         self._moving = False
+
+    def _back(self, stop: int, amount: int) -> int:
+        """Return where to begin so that entries of a weight stand before `stop`."""
+        while stop > 0 and amount > 0:
+            stop -= 1
+            amount -= weight(self._entries[stop])
+        return stop
+
+    def _forth(self, first: int, amount: int) -> int:
+        """Return where entries of a weight from `first` on end."""
+        while first < len(self._entries) and amount > 0:
+            amount -= weight(self._entries[first])
+            first += 1
+        return first
 
     def _move(self, mount: Callable[[], Coroutine[None, None, None]]) -> None:
         if not self._moving:
@@ -371,7 +426,7 @@ class Transcript(VerticalScroll, can_focus=True):
             self.run_worker(mount(), group="move")
 
     async def _drop(self, indices: range) -> None:
-        rows = [self._rows.pop(index) for index in indices]
+        rows = [self._rows.pop(index) for index in indices if index in self._rows]
         if indices.start == self._first:
             self._first = indices.stop
         else:
