@@ -63,26 +63,29 @@ def test_the_example_names_every_setting_once_below_its_section_and_sets_none():
 
 
 def test_every_line_of_the_example_is_a_setting_with_a_valid_value():
-    lines = EXAMPLE.read_text("utf-8").splitlines()
-    uncommented = "\n".join(
-        line.removeprefix("# ") if _is_setting(line) else line for line in lines
-    )
-    file = ConfigFile(EXAMPLE, uncommented, tomllib.loads(uncommented), "")
+    file = uncommented_example()
 
     assert file.places().keys() >= SETTINGS.keys()
     for key in SETTINGS:
-        section, _, name = key.rpartition(".")
-        table = file.data[section] if section else file.data
-        SETTINGS[key].parse(table[name])
+        SETTINGS[key].parse(value_of(file, key))
 
 
 def test_the_example_shows_the_defaults():
-    lines = [line for line in EXAMPLE.read_text("utf-8").splitlines() if _is_setting(line)]
-    named = {line.split()[1]: tomllib.loads(line.removeprefix("# ")) for line in lines}
+    file = uncommented_example()
     for setting in SETTINGS.values():
-        name = setting.key.rpartition(".")[2]
-        if setting.default not in (None, "", ()) and name != "api_key":
-            assert setting.parse(named[name][name]) == setting.default, setting.key
+        if setting.default not in (None, "", ()) and setting.key != "api_key":
+            assert setting.parse(value_of(file, setting.key)) == setting.default, setting.key
+
+
+def uncommented_example() -> ConfigFile:
+    lines = EXAMPLE.read_text("utf-8").splitlines()
+    text = "\n".join(line.removeprefix("# ") if _is_setting(line) else line for line in lines)
+    return ConfigFile(EXAMPLE, text, tomllib.loads(text), "")
+
+
+def value_of(file: ConfigFile, key: str) -> object:
+    section, _, name = key.rpartition(".")
+    return (file.data[section] if section else file.data)[name]
 
 
 def _is_setting(line: str) -> bool:
