@@ -22,6 +22,7 @@ from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.retries import Retries
 from todo_agent.middleware.rules import Decision, Rule, RuleError
+from todo_agent.middleware.secrets import Secrets
 from todo_agent.paths import Paths
 from todo_agent.plan.disciplines import DISCIPLINES
 from todo_agent.plan.extension import TodoWriteExtension
@@ -159,6 +160,7 @@ class Workshop:
         stack: list[Middleware] = [
             *outermost,
             permissions,
+            Secrets(filter(None, (config.api_key, config.auth_token))),
             carrying,
             Retries(),
             Repairs(),
