@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -410,6 +410,15 @@ class TodoAgentApp(App[int]):
             session.retry()
         except TodoAgentError as error:
             self.say(str(error), level="error")
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that is shown."""
+        return self.plan_pane.plan
+
+    def work_on(self, work: Coroutine[object, object, object], *, group: str) -> None:
+        """Do something beside the screen; it ends what its group did before."""
+        self.run_worker(work, group=group, exclusive=True)
 
     def say(self, text: str, *, level: str = "info") -> None:
         """Tell the person something in the transcript."""

@@ -5,21 +5,52 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from todo_agent.agent.modes import Mode
+from todo_agent.errors import TodoAgentError
 from todo_agent.plan.plan import Plan, Status
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
+from todo_agent.tui.screens.changes import Changes
 from todo_agent.tui.screens.picker import Choice, Picker
+from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.text import ago
 
 if TYPE_CHECKING:
-    from todo_agent.tui.app import TodoAgentApp
+    from todo_agent.session import Session, Workbench
 
+T = TypeVar("T")
 _COMMAND = re.compile(r"/[\w-]*(?:\s|\Z)")
 TODO_USAGE = "/todo add TEXT · done N · start N · open N · edit N TEXT · drop N · clear"
+
+
+class Desk(Protocol):
+    """What commands need of the app: its session, and its ways to show, ask and work."""
+
+    # ruff: noqa: D102 -- each is documented at the app
+    theme: str
+    workbench: Workbench
+    session: Session | None
+
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def available_themes(self) -> Mapping[str, object]: ...
+    def say(self, text: str, *, level: str = "info") -> None: ...
+    def open_sheet(self, sheet: Sheet[T], use: Callable[[T | None], None]) -> None: ...
+    def work_on(self, work: Coroutine[object, object, object], *, group: str) -> None: ...
+    def copy(self, text: str) -> None: ...
+    def go_on(self) -> None: ...
+    def set_mode(self, mode: Mode) -> None: ...
+    def edit_plan(self, plan: Plan) -> None: ...
+    def show_vitals(self) -> None: ...
+    def action_help(self) -> None: ...
+    def action_toggle_plan(self) -> None: ...
+    def action_toggle_details(self) -> None: ...
+    async def open_thread(self, thread: str | None) -> bool: ...
+    async def action_quit(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +81,7 @@ class Command:
 class Commands:
     """All commands of an app."""
 
-    def __init__(self, app: TodoAgentApp) -> None:
+    def __init__(self, app: Desk) -> None:
         self._app = app
         self.commands = (
             Command("help", "", "Keys and commands", lambda _: app.action_help()),
@@ -71,6 +102,8 @@ class Commands:
                 "rename", "TITLE", "Give this thread a title", self._rename, needs_arguments=True
             ),
             Command("clear", "", "Start a new thread", lambda _: self._open(None)),
+            Command("diff", "", "Show what the agent changed", lambda _: self._work(self._diff)),
+            Command("undo", "", "Undo its last changes of files", lambda _: self._work(self._undo)),
             Command("copy", "", "Copy the last answer", lambda _: self._copy()),
             Command(
                 "details", "", "Open or close all details", lambda _: app.action_toggle_details()
@@ -138,7 +171,7 @@ class Commands:
             app.say(f"There is no theme {name!r}. /theme shows them all.", level="warning")
 
     def _threads(self) -> None:
-        self._app.run_worker(self._pick_thread(), group="threads", exclusive=True)
+        self._app.work_on(self._pick_thread(), group="threads")
 
     async def _pick_thread(self) -> None:
         app = self._app
@@ -167,7 +200,7 @@ class Commands:
         if app.session is not None and thread == app.session.id:
             app.say("This thread is open already.")
             return
-        app.run_worker(app.open_thread(thread), group="session", exclusive=True)
+        app.work_on(app.open_thread(thread), group="session")
 
     def _rename(self, title: str) -> None:
         session = self._app.session
@@ -176,6 +209,39 @@ class Commands:
             return
         session.rename(title)
         self._app.say(f"This thread is called {title!r} now.")
+
+    def _work(self, work: Callable[[Session], Awaitable[None]]) -> None:
+        """Do something with the session that may take a while."""
+        session = self._app.session
+        if session is not None:
+            self._app.work_on(self._said(work(session)), group="files")
+
+    async def _said(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except TodoAgentError as error:
+            self._app.say(str(error), level="warning")
+
+    async def _diff(self, session: Session) -> None:
+        changes = await session.changed_files()
+        if changes:
+            self._app.open_sheet(Changes(changes), lambda _: None)
+        else:
+            self._app.say("The agent has changed no files here.")
+
+    async def _undo(self, session: Session) -> None:
+        undone = await session.undo_files()
+        if undone is None:
+            self._app.say("There are no changes to undo.")
+            return
+        if undone.restored:
+            names = ", ".join(path.name for path in undone.restored)
+            self._app.say(f"Undone: {names}. The agent is told with your next message.")
+        if undone.conflicts:
+            names = ", ".join(path.name for path in undone.conflicts)
+            self._app.say(
+                f"Left as they are, because they were changed since: {names}.", level="warning"
+            )
 
     def _copy(self) -> None:
         session = self._app.session
@@ -188,7 +254,7 @@ class Commands:
             self._app.copy(answer)
 
     def _quit(self) -> None:
-        self._app.run_worker(self._app.action_quit(), group="quit")
+        self._app.work_on(self._app.action_quit(), group="quit")
 
     def _pick(self, title: str, choices: list[Choice], use: Callable[[str], None]) -> None:
         def picked(value: str | None) -> None:
@@ -198,7 +264,7 @@ class Commands:
         self._app.open_sheet(Picker(title, choices), picked)
 
     def _todo(self, text: str) -> None:
-        plan = todo_edit(self._app.plan_pane.plan, text)
+        plan = todo_edit(self._app.plan, text)
         if isinstance(plan, str):
             self._app.say(plan, level="warning")
         else:
