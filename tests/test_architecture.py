@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import todo_agent
+from todo_agent.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "todo_agent").rglob("*.py"))
@@ -117,3 +118,22 @@ def test_the_readme_and_the_check_run_the_same_tests():
     readme = (ROOT / "README.md").read_text("utf-8")
     command = next(line for line in readme.splitlines() if "pytest" in line)
     assert command in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def test_every_dependency_has_its_reason_in_the_guide_for_contributors():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    names = [re.split(r"[\[><=]", dependency)[0] for dependency in project["dependencies"]]
+    assert [name for name in names if f"`{name}`" not in guide] == []
+
+
+def test_the_readme_names_every_exit_code_and_its_example_runs():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    rows = {
+        word
+        for row in re.findall(r"^\| ([\d, ]+) \|", readme, re.MULTILINE)
+        for word in row.split(", ")
+    }
+    assert rows == {str(code.value) for code in ExitCode}
+    for code in re.findall(r"^```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE):
+        exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
