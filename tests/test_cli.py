@@ -321,3 +321,20 @@ def test_on_a_terminal_a_project_is_shown_and_asked_about_once(here: Path, data_
     with Terminal("--demo", cwd=here, env=env) as terminal:
         terminal.wait_for("scripted")
         assert b"Use it?" not in terminal.output
+
+
+# A machine without a key.
+
+
+def test_without_a_key_the_demo_begins_and_says_why(here: Path, data_dir: Path):
+    env = {"TODO_AGENT_HOME": str(data_dir)}
+    with Terminal(cwd=here, env=env) as terminal:
+        terminal.wait_for("There is no API key, so this is the offline demo")
+        terminal.wait_for("Allow shell?")
+
+
+def test_without_a_key_a_prompt_is_not_answered_by_the_demo(here: Path, data_dir: Path):
+    with Terminal("fix it", cwd=here, env={"TODO_AGENT_HOME": str(data_dir)}) as terminal:
+        assert terminal.wait_for_end() == 2
+        assert NO_KEY in " ".join(terminal.lines)
+        assert "todo-agent --demo" in " ".join(terminal.lines)

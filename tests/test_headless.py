@@ -212,6 +212,17 @@ def test_a_run_that_cannot_be_saved_fails_and_promises_no_thread(
     assert report["error"].startswith("The thread is not saved: ")
 
 
+def test_where_nothing_can_be_stored_the_run_works_and_fails(
+    server: WireServer, program: Program, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TODO_AGENT_HOME", "/dev/null/x")
+    server.replies = [answer(text("Done."))]
+    outcome = program("-p", "go", "--output-format", "json")
+    report = outcome.report
+    assert (outcome.code, report["answer"], report["thread_id"]) == (1, "Done.", "")
+    assert "/dev/null is no directory" in report["error"]
+
+
 # Standard input.
 
 
