@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import time
 from collections.abc import Mapping, Sequence
@@ -249,6 +250,11 @@ def _sandbox(config: Config, paths: Paths, place: Place) -> tuple[Sandbox | None
         return found, ()
     if config.sandbox == "require":
         raise ConfigError(f"sandbox.mode is require, but {found}.")
+    if paths.told_no_sandbox.exists():
+        return None, ()
+    with contextlib.suppress(OSError):
+        paths.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        paths.told_no_sandbox.touch(0o600)
     return None, (f"Commands run without a sandbox: {found}.",)
 
 

@@ -79,6 +79,11 @@ class Paths:
         return self.state_dir / "history.jsonl"
 
     @property
+    def told_no_sandbox(self) -> Path:
+        """Exists once the person was told that there is no sandbox."""
+        return self.state_dir / "told-no-sandbox"
+
+    @property
     def log_file(self) -> Path:
         """Tracebacks of crashes."""
         return self.state_dir / "todo-agent.log"

@@ -19,7 +19,10 @@ def bench(request, tmp_path: Path) -> Bench:
     tools = tmp_path / "bin"
     tools.mkdir()
     if request.param == "ripgrep":
-        (tools / "rg").symlink_to(shutil.which("rg") or "")
+        ripgrep = shutil.which("rg")
+        if ripgrep is None:
+            pytest.skip("ripgrep is not installed on this machine")
+        (tools / "rg").symlink_to(ripgrep)
     root = tmp_path / "workspace"
     root.mkdir()
     return Bench(root, {"PATH": str(tools)})

@@ -156,7 +156,8 @@ class Keeper:
             return written.message
         marks = state[PLAN_MARKS]
         known = before if marks.known is None else marks.known
-        marks = replace(marks, known=None if known == written else known)
+        unknown = None if known == written else known
+        marks = replace(marks, known=unknown, discipline=self.discipline.name)
         self._editing.add(conversation.id)
         try:
             self.home.edit(conversation.id, written)
