@@ -21,6 +21,7 @@ from todo_agent.extensions.host import ExtensionHost
 from todo_agent.middleware.budget import Budget
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
+from todo_agent.middleware.repetition import Repetition
 from todo_agent.middleware.retries import Retries
 from todo_agent.middleware.rules import Decision, Rule, RuleError
 from todo_agent.middleware.secrets import Secrets
@@ -163,6 +164,7 @@ class Workshop:
             permissions,
             Secrets(filter(None, (config.api_key, config.auth_token))),
             carrying,
+            Repetition(),
             Retries(),
             Repairs(),
             Budget(cost, max_usd=config.max_cost),

@@ -20,8 +20,8 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 def test_the_demo_works_off_its_plan_asks_and_comes_back_by_id(tmp_path: Path, env: dict[str, str]):
     with Terminal("--demo", cwd=tmp_path, env=env) as terminal:
-        terminal.wait_for(lambda screen: "Read the code and its tests" in screen)
-        assert "scripted model" in terminal.screen
+        terminal.wait_for("scripted model")
+        terminal.wait_for("Read the code and its tests")
         terminal.wait_for(lambda screen: "Allow shell?" in screen and "1/6" in screen)
         answer_when_ready(terminal, "y", "Allow edit?")
         terminal.wait_for(

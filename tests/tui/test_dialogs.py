@@ -62,7 +62,8 @@ async def test_enter_answers_nothing_and_always_needs_a_rule():
         assert shown.session.answers == []
 
 
-async def test_keys_on_their_way_do_not_answer_and_reach_the_prompt():
+async def test_keys_on_their_way_do_not_answer_and_reach_the_prompt(monkeypatch):
+    monkeypatch.setattr(approval, "GRACE_SECONDS", 60.0)
     async with screen() as shown:
         shown.session.emit(asks())
         await shown.shows("Allow shell?")
