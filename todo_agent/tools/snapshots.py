@@ -62,7 +62,8 @@ class Snapshots:
             FileError: it cannot be kept, so the change must not be made.
         """
         try:
-            self._contents.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for directory in (self._contents.parent, self._contents):
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             mode = stat.S_IMODE(path.stat().st_mode) if before is not None else 0o644
             digest = None if before is None else self._store(before)
             kept = Kept(self.turn, path, digest, self._store(after), mode)
