@@ -58,6 +58,8 @@ class Place:
     environ: Mapping[str, str]
     extra_dirs: tuple[Path, ...] = ()
     demo: bool = False
+    demo_tempo: float = 0.0
+    """How long the demo's model takes; 1 for an eye that follows."""
 
 
 class Workshop:
@@ -199,7 +201,7 @@ class Workshop:
 
 def _provider(config: Config, place: Place) -> Provider:
     if place.demo:
-        return demo_model(DISCIPLINES[config.discipline])
+        return demo_model(DISCIPLINES[config.discipline], tempo=place.demo_tempo)
     if not config.has_key:
         return MissingProvider(NO_KEY)
 

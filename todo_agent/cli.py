@@ -170,9 +170,8 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
     def build() -> Workshop:
         from todo_agent.assemble import Place, Workshop
 
-        return Workshop(
-            config, paths, Place(cwd=cwd, environ=environment(), extra_dirs=extra, demo=demo)
-        )
+        place = Place(cwd=cwd, environ=environment(), extra_dirs=extra, demo=demo, demo_tempo=1.0)
+        return Workshop(config, paths, place)
 
     late = LateWorkshop(build, newest=options.newest, fork=options.fork)
     settings = TuiSettings(

@@ -12,14 +12,23 @@ from todo_agent.plan.discipline import Discipline
 from todo_agent.providers.scripted import ScriptedProvider
 
 
-def demo_model(discipline: Discipline) -> ScriptedProvider:
-    """Return the demo's model; its script is in the words of the guarded discipline."""
+THINKING_SECONDS = 0.7
+TYPING_SECONDS = 0.02
+"""Between two pieces of an answer."""
+
+
+def demo_model(discipline: Discipline, *, tempo: float) -> ScriptedProvider:
+    """Return the demo's model; its script is in the words of the guarded discipline.
+
+    `tempo` is 1 for an eye that follows, and 0 for no waiting at all.
+    """
     script = files("todo_agent.demo").joinpath("script.json").read_text("utf-8")
     words = {"write_todos": discipline.tool.name, "completed": discipline.shape.words.done}
     for word, other in words.items():
         script = script.replace(f'"{word}"', f'"{other}"')
     data = json.loads(script)
-    return ScriptedProvider(data["replies"], then=data["then"])
+    waits = {"delay": THINKING_SECONDS * tempo, "pace": TYPING_SECONDS * tempo}
+    return ScriptedProvider([{**reply, **waits} for reply in data["replies"]], then=data["then"])
 
 
 def demo_workspace() -> Path:
