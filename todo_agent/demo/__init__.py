@@ -11,7 +11,6 @@ from pathlib import Path
 from todo_agent.plan.discipline import Discipline
 from todo_agent.providers.scripted import ScriptedProvider
 
-
 THINKING_SECONDS = 0.7
 TYPING_SECONDS = 0.02
 """Between two pieces of an answer."""
