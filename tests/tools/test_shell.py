@@ -110,24 +110,28 @@ async def test_what_left_for_its_own_session_holds_nothing_up(bench):
     assert text == "done\n[exit code 0]"
 
 
-STUBBORN = "trap '' TERM; bash -c 'trap \"\" TERM; echo begun; (sleep 300) & sleep 300' & wait"
+def stubborn(sleep: str) -> str:
+    """Return a command that ignores the first signal, and has children that do."""
+    return f"trap '' TERM; bash -c 'trap \"\" TERM; echo begun; ({sleep}) & {sleep}' & wait"
 
 
 async def test_after_the_time_out_nothing_is_left_and_the_output_is_kept(bench):
-    before = set(processes_named("sleep 300"))
-    outcome = await bench("shell", command=f"(sleep 2; touch late) & {STUBBORN}", timeout=0.5)
+    sleep = "sleep 301"
+    command = f"(sleep 2; touch late) & {stubborn(sleep)}"
+    outcome = await bench("shell", command=command, timeout=0.5)
     assert isinstance(outcome, Error)
     assert outcome.message == (
         "begun\n[timed out after 0.5 s; it and all it had started was ended]"
     )
     assert summaries_without_time(outcome) == "timed out"
-    assert set(processes_named("sleep 300")) <= before
+    assert processes_named(sleep) == []
 
 
 async def test_an_interrupt_ends_it_all_in_less_than_a_second(bench):
     begun = asyncio.Event()
-    before = set(processes_named("sleep 300"))
-    call = asyncio.create_task(bench("shell", command=STUBBORN, output=lambda _: begun.set()))
+    sleep = "sleep 302"
+    running = bench("shell", command=stubborn(sleep), output=lambda _: begun.set())
+    call = asyncio.create_task(running)
     await begun.wait()
     call.cancel()
     await asyncio.wait([call], timeout=0.05)
@@ -135,7 +139,7 @@ async def test_an_interrupt_ends_it_all_in_less_than_a_second(bench):
     with contextlib.suppress(asyncio.CancelledError):
         await call
     assert call.cancelled()
-    assert set(processes_named("sleep 300")) <= before
+    assert processes_named(sleep) == []
 
 
 def processes_named(command: str) -> list[str]:
