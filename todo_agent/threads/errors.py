@@ -13,5 +13,10 @@ class ThreadBusy(ThreadError):  # noqa: N818 -- a condition, not a fault
     """The thread is open in another process."""
 
 
+def reason(error: OSError) -> str:
+    """Return what the system says, without the numbers."""
+    return error.strerror or str(error)
+
+
 class NotSavedError(ThreadError, OSError):
     """A change is not on disk. The journal is as it was, so the same change can be tried again."""

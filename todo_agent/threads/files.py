@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -48,26 +49,21 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def replace_file(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Give a file new content, whole or not at all.
-
-    A durable replacement is on disk when this returns.
-    """
+def replace_file(path: Path, data: bytes) -> None:
+    """Give a file new content, whole or not at all; it is on disk when this returns."""
     temporary = path.with_name(f"{path.name}.new")
     fd = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
     try:
         try:
             write_all(fd, data)
-            if durable:
-                os.fsync(fd)
+            os.fsync(fd)
         finally:
             os.close(fd)
         temporary.replace(path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-    if durable:
-        sync_dir(path.parent)
+    sync_dir(path.parent)
 
 
 def set_aside(path: Path, data: bytes) -> Path:
@@ -79,10 +75,15 @@ def set_aside(path: Path, data: bytes) -> Path:
         except FileExistsError:
             continue
         try:
-            write_all(fd, data)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+            try:
+                write_all(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        except OSError:
+            copy.unlink()
+            raise
+        sync_dir(path.parent)
         return copy
     raise AssertionError("count() does not end")
 
@@ -100,11 +101,18 @@ def sync_dir(path: Path) -> None:
         os.close(fd)
 
 
-def refuse_link(path: Path) -> None:
-    """Let a path pass if it stays where it seems to be.
+def refuse_special(path: Path) -> None:
+    """Let a path pass if it is a file or a directory, or nothing yet.
 
     Raises:
-        ThreadError: it is a symbolic link, which could lead anywhere.
+        ThreadError: it is a symbolic link, which could lead anywhere, or a pipe or a device,
+            which could keep a reader waiting for ever.
     """
-    if path.is_symlink():
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
         raise ThreadError(f"{path} is a symbolic link; threads are not followed through links.")
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ThreadError(f"{path} is neither a file nor a directory.")

@@ -34,17 +34,20 @@ def is_id(name: str) -> bool:
 def check_id(name: str) -> str:
     """Return the name of a thread, or the beginning of one, if it may be used in a path.
 
+    Capital letters are taken for small ones.
+
     Raises:
         ThreadError: it is blank, or has other characters than a-z, 0-9 and "-".
     """
     if not name.strip():
         raise ThreadError("Name a thread by its id, or by the beginning of one.")
-    if not is_id(name):
+    lower = name.lower() if name.isascii() else name
+    if not is_id(lower):
         shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"
         raise ThreadError(
             f"{shown!a} is no thread id. An id has up to 64 of the characters a-z, 0-9 and '-'."
         )
-    return name
+    return lower
 
 
 def _digits(number: int, length: int) -> str:

@@ -12,7 +12,8 @@ from todo_agent.threads.files import replace_file, set_aside
 from todo_agent.threads.folder import Folder
 from todo_agent.threads.journal import Reading, Replay, read, rewrite
 from todo_agent.threads.records import SCHEMA, CommitRecord, Header, HeaderRecord, Record, parse
-from todo_agent.threads.summary import PLAN, Summary, ThreadInfo, title_of
+from todo_agent.threads.summary import PLAN, Summary, ThreadInfo
+from todo_agent.threads.titles import title_of
 from todo_agent.threads.upgrade import Upgraded, upgrade
 
 

@@ -11,6 +11,7 @@ from todo_agent.agent.conversation import By, Commit
 from todo_agent.agent.json import Json, JsonObject
 from todo_agent.agent.messages import Message, message_from_json, message_to_json
 from todo_agent.agent.provider import NO_USAGE, Usage
+from todo_agent.threads.titles import clean_title
 
 SCHEMA = 1
 """The version of the format that is written here."""
@@ -19,6 +20,8 @@ YEAR_10000 = 253_402_300_800.0
 """The first second that no calendar here can show."""
 
 _START = '{"v":'
+_INSIDE = frozenset(",}]")
+"""What follows a value that is only a part of another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +85,18 @@ def decode(line: bytes) -> Record:
 
 
 def salvage(line: bytes) -> tuple[Record, ...]:
-    """Return the whole records in a damaged line: behind garbage, or several in one."""
+    """Return the whole records in a damaged line: behind garbage, or several in one.
+
+    An object within a record, such as a call's input, is not one, whatever it looks like.
+    """
     text = line.decode("utf-8", "replace")
     records: list[Record] = []
     start = text.find(_START)
     while start >= 0:
         try:
             data, end = json.JSONDecoder().raw_decode(text, start)
-            records.append(_from_json(data))
+            if text[end : end + 1] not in _INSIDE:
+                records.append(_from_json(data))
         except (ValueError, RecursionError):
             end = start + 1
         start = text.find(_START, end)
@@ -170,7 +177,7 @@ def header_from_json(data: JsonObject) -> Header:
             "mode": str(mode),
             "created": int() | float() as created,
         }:
-            return Header(title, cwd, model, mode, check_time(created))
+            return Header(clean_title(title), cwd, model, mode, check_time(created))
         case _:
             raise ValueError("this is no header of a thread")
 

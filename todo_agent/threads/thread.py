@@ -17,7 +17,8 @@ from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import new_id
 from todo_agent.threads.journal import Journal, Replay
 from todo_agent.threads.records import CommitRecord, Header, HeaderRecord, Record
-from todo_agent.threads.summary import Summary, clean_title, title_of, write_summary
+from todo_agent.threads.summary import Summary, write_summary
+from todo_agent.threads.titles import clean_title, title_of
 
 Clock = Callable[[], float]
 

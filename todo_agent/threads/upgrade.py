@@ -9,7 +9,7 @@ from todo_agent.agent.history import repair_message
 from todo_agent.agent.json import Json, JsonObject
 from todo_agent.agent.messages import Message, message_from_json
 from todo_agent.threads.records import CommitRecord, Header, HeaderRecord, Record, check_time
-from todo_agent.threads.summary import clean_title, title_of
+from todo_agent.threads.titles import clean_title, title_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ class TodoAgentApp(App[int]):
         self.crash: BaseException | None = None
         """What ended the app, if an error did."""
         self.animation_level = "none"
+        self._wear_theme()
         self.transcript = Transcript(marks)
         self.plan_pane = PlanPane(marks, clock=clock)
         self.plan_strip = PlanStrip(marks)
@@ -161,13 +162,17 @@ class TodoAgentApp(App[int]):
             "removed-background": ground.blend(red, 0.12).hex,
         }
 
-    def on_mount(self) -> None:
-        """Show the empty frame at once; everything slow comes after it."""
+    def _wear_theme(self) -> None:
+        """Put the theme on before the styles are read, which is slow enough for once."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self.theme = (
-            self.settings.theme if self.settings.theme in self.available_themes else DARK.name
-        )
+        wanted = self.settings.theme
+        name = wanted if wanted in self.available_themes else DARK.name
+        self.set_reactive(TodoAgentApp.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def on_mount(self) -> None:
+        """Show the empty frame at once; everything slow comes after it."""
         rate = TURNS_PER_SECOND if self.settings.animate else 1
         self._ticker = self.set_interval(1 / rate, self._tick, pause=True)
         self.set_class(self._marks == ASCII, "-ascii")
