@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from todo_agent.agent.calls import Calls, Stopped
+from todo_agent.agent.closing import answer_open_calls, closed
 from todo_agent.agent.control import Control
 from todo_agent.agent.conversation import Commit, Conversation
 from todo_agent.agent.events import (
     Event,
-    MessageAdded,
-    RunFinished,
     RunStarted,
     SteeringQueued,
     StepStarted,
-    ToolFinished,
     Warned,
 )
-from todo_agent.agent.history import INTERRUPTED, close_calls, open_calls
+from todo_agent.agent.history import open_calls
 from todo_agent.agent.messages import Message, Text, ToolResult, user
 from todo_agent.agent.middleware import Block, Directive, Middleware
 from todo_agent.agent.model_step import Asked, ModelStep
@@ -29,17 +27,13 @@ from todo_agent.agent.outcomes import (
     Answered,
     Blocked,
     Failed,
-    Interrupted,
-    LimitReached,
     RunEnd,
     Suspended,
 )
 from todo_agent.agent.provider import ModelResponse, Provider, ProviderError
 from todo_agent.agent.run import Ask, Emit, Run
 from todo_agent.agent.stack import (
-    MiddlewareError,
     Stack,
-    UndeclaredKeyError,
     check_update,
     guarded,
     name_of,
@@ -52,7 +46,6 @@ MAX_PAUSES = 10
 """How often in a row the API may pause a turn of its own tools."""
 MAX_CUT_OFF = 3
 """How many answers in a row may hit the output limit inside a call."""
-INTERRUPTED_CALL = "Interrupted by the user before it finished."
 Before: TypeAlias = tuple[int, State]
 """How many messages there were when the turn began, and the state then."""
 
@@ -127,7 +120,7 @@ class Agent:
         """
         taken = message if isinstance(message, Message) else user(message or "")
         run = self._new_run(conversation or Conversation(), emit, control, ask)
-        return await self._alone(run, lambda: self._take_up(run, taken))
+        return await closed(run, lambda: self._take_up(run, taken))
 
     async def resume(
         self,
@@ -144,7 +137,7 @@ class Agent:
         suspended under a stack of another structure (S0-61).
         """
         run = self._new_run(conversation, emit, control, ask)
-        return await self._alone(run, lambda: self._go_on(run, answer))
+        return await closed(run, lambda: self._go_on(run, answer))
 
     def _new_run(
         self, conversation: Conversation, emit: Emit, control: Control | None, ask: Ask | None
@@ -152,61 +145,8 @@ class Agent:
         control = control or Control()
         return Run(conversation, self.stack, self.name, emit, control, ask, self.model)
 
-    async def _alone(self, run: Run, body: Callable[[], Awaitable[RunEnd]]) -> RunEnd:
-        """Run the body, or refuse to, without any hook, while another run is under way (S2-55)."""
-        conversation = run.conversation
-        if conversation.running:
-            text = "A run of this conversation is under way. Steer it, or wait for its end."
-            return Failed(text, kind="usage")
-        conversation.running = True
-        try:
-            return await self._close(run, body)
-        finally:
-            conversation.running = False
-
-    async def _close(self, run: Run, body: Callable[[], Awaitable[RunEnd]]) -> RunEnd:
-        """Run the body so that an error, an interrupt or a cancellation ends it cleanly."""
-        task = asyncio.ensure_future(body())
-        run.control.attach(task)
-        cancelled: asyncio.CancelledError | None = None
-        try:
-            end = await task
-        except asyncio.CancelledError as error:
-            end = Interrupted()
-            caller = asyncio.current_task()
-            cancelled = error if caller is not None and caller.cancelling() else None
-        except Exception as error:  # noqa: BLE001 -- names who failed; the thread stays usable
-            end = _end_of(error)
-        closing = asyncio.ensure_future(self._end(run, end))
-        while not closing.done():
-            try:
-                await asyncio.shield(closing)
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            raise cancelled
-        return closing.result()
-
-    async def _end(self, run: Run, end: RunEnd) -> RunEnd:
-        try:
-            if isinstance(end, Interrupted):
-                await _close_open_calls(run, INTERRUPTED_CALL)
-        except Exception as error:  # noqa: BLE001 -- an end that cannot be stored is a failed one
-            end = _end_of(error)
-        for item in run.stack.middleware:
-            try:
-                await guarded(item, item.on_end, run, end)
-            except Exception as error:  # noqa: BLE001 -- every other middleware still hears of it
-                end = end if isinstance(end, Failed) else _end_of(error)
-        try:
-            await run.commit(Commit())
-        except Exception as error:  # noqa: BLE001
-            end = end if isinstance(end, Failed) else _end_of(error)
-        run.emit(RunFinished(end))
-        return end
-
     async def _take_up(self, run: Run, message: Message) -> RunEnd:
-        await _close_open_calls(run)
+        await answer_open_calls(run)
         if run.state[SUSPENDED] is not None:
             await run.commit(Commit(update=SUSPENDED.set(None), by="user"))
         run.emit(RunStarted(message))
@@ -405,39 +345,6 @@ async def _deliver_steering(run: Run) -> bool:
     return bool(messages)
 
 
-async def _close_open_calls(run: Run, reason: str = INTERRUPTED) -> None:
-    """Answer the calls that never got a result, so that the conversation can be sent."""
-    calls = open_calls(run.messages)
-    if not calls:
-        return
-    closed = close_calls(calls, reason)
-    finished = [
-        ToolFinished(call.id, call.name, result, seconds=0.0)
-        for call, result in zip(calls, closed.results, strict=True)
-    ]
-    await run.commit(Commit((closed,)), with_events=finished)
-    run.emit(MessageAdded(run.messages[-1], len(run.messages) - 1))
-
-
 async def _suspend(run: Run, suspension: Suspension) -> RunEnd:
     await run.commit(Commit(update=SUSPENDED.set(suspension)))
     return Suspended(suspension.question)
-
-
-def _end_of(error: Exception) -> RunEnd:
-    match error:
-        case Stopped(end=end):
-            return end
-        case ProviderError():
-            return Failed(str(error), kind=error.kind, by="model", error=error)
-        case LimitReached():
-            return Failed(str(error), kind="limit")
-        case MiddlewareError():
-            return Failed(str(error), kind="middleware", by=error.name, error=error.error)
-        case UndeclaredKeyError():
-            return Failed(str(error), kind="middleware", by=error.name, error=error)
-        case OSError():
-            return Failed(f"The thread could not be saved: {error}", kind="storage", error=error)
-        case _:
-            text = f"{type(error).__name__}: {error}"
-            return Failed(text, kind="error", by=type(error).__name__, error=error)
