@@ -18,7 +18,9 @@ from todo_agent.agent.provider import Provider
 from todo_agent.demo import demo_model, demo_workspace
 from todo_agent.errors import ConfigError
 from todo_agent.extensions.host import ExtensionHost
+from todo_agent.instructions import NAME as INSTRUCTIONS
 from todo_agent.middleware.budget import Budget
+from todo_agent.middleware.instructions import Instructions
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.repetition import Repetition
@@ -163,6 +165,7 @@ class Workshop:
         plan, outermost, carrying = _plan(config, conversation)
         stack: list[Middleware] = [
             *outermost,
+            Instructions(config.instructions, source=INSTRUCTIONS),
             permissions,
             Secrets(filter(None, (config.api_key, config.auth_token))),
             carrying,

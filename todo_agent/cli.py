@@ -15,9 +15,12 @@ from todo_agent.errors import ConfigError, TodoAgentError
 from todo_agent.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from todo_agent.assemble import Workshop
     from todo_agent.config_file import ConfigFile
     from todo_agent.headless import Report
+    from todo_agent.instructions import ProjectInstructions
     from todo_agent.paths import Paths
     from todo_agent.settings import Config
 
@@ -64,7 +67,7 @@ def _start(arguments: Sequence[str]) -> int:
 def _configure(options: argparse.Namespace, cwd: Path) -> tuple[Paths, Config]:
     from todo_agent.config import environment, load
     from todo_agent.paths import Paths, project_config
-    from todo_agent.trust import with_project
+    from todo_agent.trust import with_instructions, with_project
 
     paths = Paths.find(environment())
     config = load(
@@ -81,22 +84,27 @@ def _configure(options: argparse.Namespace, cwd: Path) -> tuple[Paths, Config]:
         },
         assignments=options.set,
     )
-    ask = _refuse_trust if options.print or not _terminals() else _ask_for_trust
-    return paths, with_project(config, project_config(cwd), trust_file=paths.trust_file, ask=ask)
+    can_ask = not options.print and _terminals()
+
+    def asked(what: str) -> Callable[[ConfigFile | ProjectInstructions], bool]:
+        return lambda file: can_ask and _trusts(file.path, file.text, what)
+
+    trust_file, brought = paths.trust_file, project_config(cwd)
+    restricts, instructs = "can restrict what the agent may do here", "tells the agent how to work"
+    config = with_project(config, brought, trust_file=trust_file, ask=asked(restricts))
+    if options.demo:
+        return paths, config
+    return paths, with_instructions(config, cwd, trust_file=trust_file, ask=asked(instructs))
 
 
-def _ask_for_trust(project: ConfigFile) -> bool:
-    """Show a project's configuration, and ask whether it may count."""
-    sys.stdout.write(f"{project.path} can restrict what the agent may do here. It says:\n\n")
-    for line in project.text.splitlines():
+def _trusts(path: Path, text: str, what: str) -> bool:
+    """Show what a project brings, and ask whether it may count."""
+    sys.stdout.write(f"{path} {what}. It says:\n\n")
+    for line in text.splitlines():
         sys.stdout.write(f"    {ascii(line)[1:-1]}\n")
     sys.stdout.write("\nUse it? [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _refuse_trust(project: ConfigFile) -> bool:
-    return False
 
 
 def _print(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path) -> int:

@@ -168,6 +168,8 @@ class Config:
     )
     restrictions: Restrictions = field(default_factory=Restrictions)
     """What a project's file adds."""
+    instructions: str = ""
+    """What the project asks of agents."""
     notices: tuple[str, ...] = ()
     """What to tell the person about the files."""
 

@@ -1,4 +1,4 @@
-"""A project's configuration: it counts only where a person trusted its content at its place."""
+"""What a project brings counts only where a person trusted its content at its place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from todo_agent.config import restrict
 from todo_agent.config_file import ConfigFile, is_there, write
 from todo_agent.errors import ConfigError
+from todo_agent.instructions import ProjectInstructions, read_instructions
 from todo_agent.settings import Config
 
 
@@ -30,14 +31,40 @@ def with_project(
         project = ConfigFile.read(project_file)
     except ConfigError as error:
         return _told(config, f"{error} This project's configuration was left out.")
-    place = str(project_file.resolve())
-    trusted = _stored(trust_file)
-    if trusted.get(place) != project.digest:
-        if not ask(project):
-            return _told(config, f"{project_file} is not trusted and was left out.")
-        trusted[place] = project.digest
-        write(trust_file, json.dumps(trusted, indent=1, sort_keys=True))
+    if not _agreed(project_file, project.digest, trust_file, lambda: ask(project)):
+        return _told(config, f"{project_file} is not trusted and was left out.")
     return restrict(config, project)
+
+
+def with_instructions(
+    config: Config, project: Path, *, trust_file: Path, ask: Callable[[ProjectInstructions], bool]
+) -> Config:
+    """Return the configuration with the instructions of a project, if it has any.
+
+    They are left out, with a notice, before a person agreed to their content.
+
+    Raises:
+        ConfigError: the trust cannot be stored.
+    """
+    found = read_instructions(project)
+    if found is None:
+        return config
+    if not _agreed(found.path, found.digest, trust_file, lambda: ask(found)):
+        return _told(config, f"{found.path} is not trusted and was left out.")
+    return replace(config, instructions=found.text)
+
+
+def _agreed(place: Path, digest: str, trust_file: Path, ask: Callable[[], bool]) -> bool:
+    """Return whether the person agreed to this content at this place, now or before."""
+    name = str(place.resolve())
+    trusted = _stored(trust_file)
+    if trusted.get(name) == digest:
+        return True
+    if not ask():
+        return False
+    trusted[name] = digest
+    write(trust_file, json.dumps(trusted, indent=1, sort_keys=True))
+    return True
 
 
 def _told(config: Config, notice: str) -> Config:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.threads.support import STORY, content, full_disk, look, plan, record, stored
 from todo_agent.agent.conversation import Commit
 from todo_agent.agent.messages import user
-from todo_agent.threads.store import ThreadError, ThreadStore
+from todo_agent.threads.store import ThreadError, ThreadInfo, ThreadStore
 
 
 def reopen(store: ThreadStore, thread_id: str) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
@@ -38,6 +39,69 @@ def test_a_torn_last_line_is_cut_off_kept_and_told_once(store: ThreadStore, root
         f"What was there before is kept: {aside}.",
     )
     assert aside.read_bytes() == b'{"v":1,"kind":"commit","se'
+
+
+def test_a_torn_last_line_takes_no_space_to_be_cut_off(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store, [Commit((user("x" * 1000),))] * 20)
+    journal = root / thread_id / "messages.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b"torn")
+    with full_disk(4000):
+        thread = store.open(thread_id)
+    thread.close()
+    assert (thread.read_only, journal.read_bytes()) == (False, whole)
+
+
+def test_a_copy_that_cannot_be_kept_leaves_nothing_and_the_damage_as_it_is(
+    store: ThreadStore, root: Path
+) -> None:
+    thread_id = stored(store)
+    journal = root / thread_id / "messages.jsonl"
+    damaged = journal.read_bytes() + b"garbage\n"
+    journal.write_bytes(damaged)
+    with full_disk(500):
+        thread = store.open(thread_id)
+    assert (thread.read_only, len(thread.conversation.messages)) == (True, 4)
+    assert sorted(path.name for path in (root / thread_id).iterdir()) == [
+        "lock",
+        "messages.jsonl",
+        "thread.json",
+    ]
+    assert journal.read_bytes() == damaged
+
+
+def test_a_fork_tells_what_is_damaged(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store)
+    with (root / thread_id / "messages.jsonl").open("ab") as journal:
+        journal.write(b"garbage\n")
+    fork = store.fork(thread_id)
+    fork.close()
+    assert fork.notices == (
+        "The journal is damaged: 1 line could not be read whole, 0 changes in between gone.",
+    )
+
+
+def test_a_title_that_the_journal_lost_is_taken_from_thread_json(
+    store: ThreadStore, root: Path
+) -> None:
+    thread_id = stored(store)
+    journal = root / thread_id / "messages.jsonl"
+    before = journal.read_bytes()
+    store.rename(thread_id, "Another title")
+    journal.write_bytes(before)
+    store.open(thread_id).close()
+    assert (store.list()[0].title, look(store, thread_id).title) == ("Another title",) * 2
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "thread.json", "lock"])
+def test_a_pipe_keeps_nobody_waiting(store: ThreadStore, root: Path, name: str) -> None:
+    thread_id = stored(store)
+    pipe = root / thread_id / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    assert [info.damaged for info in store.list()] == [True]
+    with pytest.raises(ThreadError, match="neither a file nor a directory"):
+        store.open(thread_id)
 
 
 def test_a_last_line_without_its_end_is_not_lost(store: ThreadStore, root: Path) -> None:
@@ -85,21 +149,60 @@ def test_a_thread_without_a_journal_keeps_its_header_and_plan(
     assert (root / thread_id / "thread.json.damaged-1").read_bytes() == summary
 
 
-@pytest.mark.parametrize("rest", [None, b"", b"\0\0", b"[]", b"{}", b'{"schema":1}', b"[" * 99999])
-def test_thread_json_is_made_again_of_the_journal(
-    store: ThreadStore, root: Path, rest: bytes | None
+@pytest.mark.parametrize(
+    "rest",
+    [b"", b"\0\0", b"[]", b"{}", b'{"schema":1}', b"[" * 99999],
+    ids=["empty", "nulls", "list", "object", "bare", "deep"],
+)
+def test_a_damaged_thread_json_is_kept_and_made_again_of_the_journal(
+    store: ThreadStore, root: Path, rest: bytes
 ) -> None:
     thread_id = stored(store)
     summary = root / thread_id / "thread.json"
     good = summary.read_bytes()
-    summary.unlink()
-    if rest is not None:
-        summary.write_bytes(rest)
+    summary.write_bytes(rest)
     assert [(info.id, info.damaged) for info in store.list()] == [(thread_id, True)]
     thread = store.open(thread_id)
-    assert thread.notices == ()
-    assert summary.read_bytes() == good
     thread.close()
+    aside = root / thread_id / "thread.json.damaged-1"
+    assert thread.notices == (
+        "Its thread.json is damaged; what it said is in the journal too.",
+        f"What was there before is kept: {aside}.",
+    )
+    assert (aside.read_bytes(), summary.read_bytes()) == (rest, good)
+    again = store.open(thread_id)
+    again.close()
+    assert again.notices == ()
+
+
+def test_a_missing_thread_json_is_made_again_of_the_journal(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store)
+    summary = root / thread_id / "thread.json"
+    good = summary.read_bytes()
+    summary.unlink()
+    thread = store.open(thread_id)
+    thread.close()
+    assert (thread.notices, summary.read_bytes()) == ((), good)
+
+
+def test_a_thread_without_thread_json_is_listed_by_its_first_header(
+    store: ThreadStore, root: Path, tmp_path: Path
+) -> None:
+    thread = record(store.create(tmp_path, model="a-model"))
+    thread.close()
+    journal, summary = (root / thread.id / name for name in ("messages.jsonl", "thread.json"))
+    summary.unlink()
+    (found,) = store.list()
+    assert found == ThreadInfo(
+        thread.id,
+        "Fix the parser",
+        str(tmp_path),
+        updated=journal.stat().st_mtime,
+        created=thread.created,
+        model="a-model",
+        damaged=True,
+    )
+    assert store.newest(tmp_path) == found
 
 
 def test_thread_json_that_is_behind_is_brought_up_to_date(store: ThreadStore, root: Path) -> None:

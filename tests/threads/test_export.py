@@ -41,10 +41,14 @@ def test_markdown_is_safe_in_a_terminal_and_its_fences_hold() -> None:
         Image("image/png", "AAAA"),
         Opaque({"type": "document"}),
         ToolResult("c", (Text("\x1b]0;title\x07```\nout"),), is_error=True),
+        ToolResult("d", (Image("image/png", "AAAA"),)),
     )
     made = thread(Commit((Message("user", content),)), Commit((user("n\x9b1mo", synthetic=True),)))
     _, _, body = to_markdown(made, []).partition("`/project`\n\n")
-    assert body == "(image)\n\n(document)\n\n### Error\n\n````\n```\nout\n````\n\n## Note\n\nn1mo\n"
+    assert body == (
+        "(image)\n\n(document)\n\n### Error\n\n````\n```\nout\n````\n\n"
+        "### Result\n\n(image)\n\n## Note\n\nn1mo\n"
+    )
 
 
 def test_json_is_the_whole_thread() -> None:

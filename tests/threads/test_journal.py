@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.threads.support import STORY, full_disk
+from todo_agent.agent.json import Json
 from todo_agent.threads.errors import NotSavedError
-from todo_agent.threads.journal import Journal, Reading, Replay, read, rewrite
+from todo_agent.threads.journal import Journal, Reading, Replay, first_header, read, rewrite
 from todo_agent.threads.records import (
     CommitRecord,
     Header,
@@ -125,6 +128,23 @@ def test_a_record_quoted_in_another_one_is_not_taken_for_one() -> None:
     assert salvage(b"x" + encode(quoting)[:-4]) == ()
 
 
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_an_object_within_a_record_is_not_taken_for_one(cut: int) -> None:
+    forged: Json = {"v": 1, "kind": "commit", "seq": 9, "at": 1, "by": "user", "keep": 0}
+    for update in ({"a": forged}, {"a": forged, "b": 1}, {"a": [forged]}):
+        line = encode(CommitRecord(1, 0.0, update=update))
+        assert salvage(line[cut:]) == ()
+
+
+def test_the_first_header_is_read_without_the_rest(path: Path) -> None:
+    path.write_bytes(LINES[0] + b"\0" * 100)
+    assert first_header(path) == Header("Fix the parser", "/project", "a-model", created=9.5)
+    path.write_bytes(LINES[1] + LINES[0])
+    assert first_header(path) is None
+    path.write_bytes(b"x" * 10**6)
+    assert first_header(path) is None
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -161,6 +181,62 @@ def test_a_full_disk_leaves_the_journal_as_it_was_and_the_record_can_be_tried_ag
     journal.append(RECORDS[2:3])
     journal.close()
     assert read(path) == Reading(RECORDS[:3])
+
+
+def test_a_failed_sync_cuts_the_record_off_and_it_can_be_tried_again(path: Path) -> None:
+    disk = FailingDisk()
+    journal = Journal(path, sync=disk.sync)
+    journal.append(RECORDS[:2])
+    disk.fails = True
+    with pytest.raises(NotSavedError) as refused:
+        journal.append(RECORDS[2:3])
+    assert str(refused.value) == f"cannot write {path}: Input/output error"
+    assert path.read_bytes() == b"".join(LINES[:2])
+    disk.fails = False
+    journal.append(RECORDS[2:3])
+    journal.close()
+    assert read(path) == Reading(RECORDS[:3])
+
+
+def test_what_cannot_be_cut_off_at_once_is_cut_off_before_the_next_record(path: Path) -> None:
+    disk = FailingDisk()
+    journal = Journal(path, sync=disk.sync)
+    journal.append(RECORDS[:2])
+    disk.fails = disk.turns_read_only = True
+    with pytest.raises(NotSavedError):
+        journal.append(RECORDS[2:3])
+    assert path.read_bytes() == b"".join(LINES[:3])
+    with pytest.raises(NotSavedError):
+        journal.append(RECORDS[4:5])
+    disk.recover()
+    journal.append(RECORDS[4:5])
+    journal.close()
+    assert path.read_bytes() == b"".join((*LINES[:2], LINES[4]))
+
+
+class FailingDisk:
+    """A disk that loses what it should keep, and may not even take it back."""
+
+    def __init__(self) -> None:
+        self.fails = False
+        self.turns_read_only = False
+        self._fd = -1
+        self._kept = -1
+
+    def sync(self, fd: int) -> None:
+        if not self.fails:
+            return
+        if self.turns_read_only:
+            self._fd, self._kept = fd, os.dup(fd)
+            reader = os.open(f"/dev/fd/{fd}", os.O_RDONLY)
+            os.dup2(reader, fd)
+            os.close(reader)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def recover(self) -> None:
+        os.dup2(self._kept, self._fd)
+        os.close(self._kept)
+        self.fails = False
 
 
 def test_a_journal_that_was_removed_is_not_written_to_in_silence(path: Path) -> None:

@@ -146,11 +146,58 @@ def test_the_newest_thread_of_a_directory_is_found_by_its_real_path(
     assert store.newest(tmp_path / "nowhere") is None
 
 
+def test_the_newest_thread_of_a_directory_that_is_gone_is_found(
+    store: ThreadStore, tmp_path: Path
+) -> None:
+    thread = record(store.create(tmp_path / "gone"), STORY[:1])
+    thread.close()
+    newest = store.newest(tmp_path / "gone")
+    assert newest is not None
+    assert newest.id == thread.id
+
+
+@pytest.mark.parametrize("cwd", ["", ".", "/a\0b", "/a\ud800b", "/" + "x" * 5000])
+def test_a_stored_path_that_is_none_is_nobodys_directory(
+    store: ThreadStore, root: Path, tmp_path: Path, cwd: str
+) -> None:
+    thread_id = stored(store)
+    summary = root / thread_id / "thread.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text()) | {"cwd": cwd}))
+    assert store.newest(Path()) is None
+    assert store.newest(tmp_path / "gone") is None
+
+
+def test_a_thread_killed_within_a_turn_is_as_new_as_its_journal(
+    store: ThreadStore, root: Path
+) -> None:
+    killed, other = stored(store), stored(store)
+    journal = root / killed / "messages.jsonl"
+    later = journal.stat().st_mtime + 60
+    os.utime(journal, (later, later))
+    assert [(info.id, info.updated == later) for info in store.list()] == [
+        (killed, True),
+        (other, False),
+    ]
+
+
+def test_a_relative_directory_is_stored_whole(store: ThreadStore) -> None:
+    assert store.create(Path("project")).cwd == str(Path("project").absolute())
+
+
+def test_a_title_in_a_file_is_made_safe_to_show(store: ThreadStore, root: Path) -> None:
+    thread_id = stored(store)
+    for name in ("thread.json", "messages.jsonl"):
+        file = root / thread_id / name
+        file.write_text(file.read_text().replace("Fix the parser", r"\u001b]0;x\u0007A\nB", 1))
+    assert (store.list()[0].title, look(store, thread_id).title) == ("A", "A")
+
+
 def test_a_unique_prefix_is_enough(root: Path) -> None:
     store = ThreadStore(root, new_id=ids("813336ff-14d0", "813336aa-0000", "813336"))
     for _ in range(2):
         stored(store)
     assert store.resolve("813336ff") == "813336ff-14d0"
+    assert store.resolve("813336FF") == "813336ff-14d0"
     with pytest.raises(ThreadError) as ambiguous:
         store.resolve("8133")
     assert str(ambiguous.value) == "'8133' fits 2 threads: 813336ff-14d0, 813336aa-0000."
@@ -158,16 +205,29 @@ def test_a_unique_prefix_is_enough(root: Path) -> None:
     assert store.resolve("813336") == "813336"
 
 
-@pytest.mark.parametrize("name", ["zzz", "con"])
+@pytest.mark.parametrize("name", ["zzz", "con", "CON"])
 def test_an_unknown_id_is_an_error(store: ThreadStore, name: str) -> None:
     stored(store)
-    with pytest.raises(ThreadError, match=f"There is no thread '{name}'"):
+    with pytest.raises(ThreadError, match=f"There is no thread '{name.lower()}'"):
         store.open(name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "  ", "../../evil", "/etc/passwd", "a/b", "..", ".", "CON", "x\0y", "a" * 300, "é", "a\n"],
+    [
+        "",
+        "  ",
+        "../../evil",
+        "/etc/passwd",
+        "a/b",
+        "..",
+        ".",
+        "x\0y",
+        "a" * 300,
+        "é",
+        "\u212a",
+        "a\n",
+    ],
 )
 def test_what_is_no_id_never_becomes_a_path(store: ThreadStore, name: str) -> None:
     stored(store)

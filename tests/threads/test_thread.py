@@ -8,7 +8,7 @@ from tests.threads.support import PLAN, STORY, content, full_disk, look, plan, r
 from todo_agent.agent.conversation import Commit
 from todo_agent.agent.messages import Text, assistant, user
 from todo_agent.threads.store import NotSavedError, Thread, ThreadStore
-from todo_agent.threads.summary import clean_title, title_of
+from todo_agent.threads.titles import clean_title, title_of
 
 
 def test_a_thread_in_memory_works_and_says_why_it_is_not_saved() -> None:
@@ -86,6 +86,7 @@ def test_a_thread_that_never_reached_the_disk_leaves_nothing(
 )
 def test_a_title_is_one_line_that_is_safe_to_show(text: str, title: str) -> None:
     assert clean_title(text) == title
+    assert clean_title(title) == title
 
 
 def test_a_title_comes_from_the_first_thing_a_person_wrote() -> None:
@@ -96,6 +97,18 @@ def test_a_title_comes_from_the_first_thing_a_person_wrote() -> None:
         user("the request"),
     )
     assert title_of(messages) == "the request"
+
+
+def test_the_summary_is_written_when_the_state_changes_and_when_a_turn_ends(
+    store: ThreadStore,
+) -> None:
+    thread = store.create(Path("/project"))
+    seen = []
+    for commit in STORY:
+        record(thread, [commit])
+        seen.append((store.list()[0].messages, len(thread.conversation.messages)))
+    thread.close()
+    assert seen == [(1, 1), (1, 2), (1, 3), (3, 3), (4, 4), (4, 4)]
 
 
 def test_a_closed_thread_takes_no_commit(store: ThreadStore) -> None:

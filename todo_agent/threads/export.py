@@ -69,8 +69,10 @@ def _block(block: Block) -> list[str]:
             return [text.strip()] if text.strip() else []
         case ToolUse(name=name, input=input_):
             return [f"### Call: {name}", _fenced(json.dumps(input_, ensure_ascii=False))]
-        case ToolResult(is_error=is_error):
-            return ["### Error" if is_error else "### Result", _fenced(block.text)]
+        case ToolResult(content=content, is_error=is_error):
+            heading = "### Error" if is_error else "### Result"
+            others = [p for part in content if not isinstance(part, Text) for p in _block(part)]
+            return [heading, *([_fenced(block.text)] if block.text else []), *others]
         case Image():
             return ["(image)"]
         case Opaque():

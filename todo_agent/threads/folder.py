@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import BaseFileLock, FileLock, Timeout
 
 from todo_agent.threads.errors import ThreadBusy
-from todo_agent.threads.files import FILE_MODE, make_dir, refuse_link
+from todo_agent.threads.files import FILE_MODE, make_dir, refuse_special
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +45,20 @@ class Folder:
         try:
             if not self.path.is_dir():
                 return False
-            written = self.journal.exists() and self.journal.stat().st_size > 0
-            return written or self.summary.exists()
-        except PermissionError:
+            return self.summary.exists() or self.journal.stat().st_size > 0
+        except FileNotFoundError:
+            return False
+        except OSError:
             return True
 
-    def refuse_links(self) -> None:
-        """Make sure that everything here is inside the root.
+    def refuse_special(self) -> None:
+        """Make sure that everything here is inside the root, and can be read to its end.
 
         Raises:
-            ThreadError: the directory or a file of it is a symbolic link.
+            ThreadError: the directory or a file of it is a symbolic link, a pipe or a device.
         """
         for path in (self.path, self.journal, self.summary, self.lock):
-            refuse_link(path)
+            refuse_special(path)
 
 
 class Claim:
@@ -70,7 +71,7 @@ class Claim:
             ThreadBusy: another one has it.
             OSError: the folder or its lock cannot be made.
         """
-        folder.refuse_links()
+        folder.refuse_special()
         make_dir(folder.path)
         self._folder = folder
         # Commits come from worker threads, so the lock must not belong to the one that took it.
@@ -107,7 +108,9 @@ class Claim:
                     _remove(path)
         finally:
             self._lock.release()
-        shutil.rmtree(folder.path)
+        # Who tries to open it now finds it empty, and takes it away as well.
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder.path)
 
     def _is_vacant(self, path: Path) -> bool:
         if path == self._folder.lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from todo_agent.agent.history import append
 from todo_agent.agent.json import Json
 from todo_agent.agent.messages import Message
 from todo_agent.agent.provider import NO_USAGE
-from todo_agent.threads.errors import NotSavedError
+from todo_agent.threads.errors import NotSavedError, reason
 from todo_agent.threads.files import open_private, replace_file, sync_dir, write_all
 from todo_agent.threads.records import (
     SCHEMA,
@@ -24,6 +24,9 @@ from todo_agent.threads.records import (
     salvage,
     version,
 )
+
+MAX_HEADER_BYTES = 64 * 1024
+"""More than a title, a path and two names take."""
 
 
 class Replay:
@@ -123,15 +126,57 @@ def rewrite(path: Path, records: Iterable[Record]) -> tuple[Record, ...]:
         OSError: it could not be done; the journal is as it was.
     """
     numbered = tuple(replace(record, seq=seq) for seq, record in enumerate(records, 1))
-    replace_file(path, b"".join(map(encode, numbered)), durable=True)
+    replace_file(path, b"".join(map(encode, numbered)))
     return numbered
 
 
-class Journal:
-    """Appends to one journal. It must be whole, and nobody else may write to it meanwhile."""
+def mend_end(path: Path, reading: Reading) -> None:
+    """Cut off a line that was never finished, and end a last record that only lacks its end.
 
-    def __init__(self, path: Path) -> None:
+    What stands before is not touched, so this takes no space on a full disk.
+
+    Raises:
+        OSError: it could not be done; no record is lost.
+    """
+    fd = open_private(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        if reading.torn:
+            os.ftruncate(fd, os.fstat(fd).st_size - len(reading.torn))
+        if reading.unfinished:
+            write_all(fd, b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def first_header(path: Path) -> Header | None:
+    """Return the header in the first line of a journal; the rest of the file is not read.
+
+    None where no header stands there.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        line = file.readline(MAX_HEADER_BYTES)
+    try:
+        record = decode(line)
+    except ValueError:
+        return None
+    return record.header if isinstance(record, HeaderRecord) else None
+
+
+class Journal:
+    """Appends to one journal. It must be whole, and nobody else may write to it meanwhile.
+
+    Args:
+        path: the file; it is created with the first record.
+        sync: returns when all that was written to a file is on disk, or raises OSError.
+    """
+
+    def __init__(self, path: Path, *, sync: Callable[[int], None] = os.fsync) -> None:
         self._path = path
+        self._sync = sync
         self._fd: int | None = None
         self._end: int | None = None
         """Where a failed append has to be cut off; None when there is none."""
@@ -147,12 +192,11 @@ class Journal:
             fd = self._ready()
             self._end = os.fstat(fd).st_size
             write_all(fd, data)
-            os.fsync(fd)
+            self._sync(fd)
             self._end = None
         except OSError as error:
             self._cut_off()
-            reason = error.strerror or str(error)
-            raise NotSavedError(f"cannot write {self._path}: {reason}") from error
+            raise NotSavedError(f"cannot write {self._path}: {reason(error)}") from error
 
     def close(self) -> None:
         """Close the file."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from todo_agent.agent.json import Json
 from todo_agent.threads.errors import ThreadError
 from todo_agent.threads.files import replace_file, set_aside
 from todo_agent.threads.folder import Folder
-from todo_agent.threads.journal import Reading, Replay, read, rewrite
+from todo_agent.threads.journal import (
+    Reading,
+    Replay,
+    first_header,
+    mend_end,
+    read,
+    rewrite,
+)
 from todo_agent.threads.records import SCHEMA, CommitRecord, Header, HeaderRecord, Record, parse
 from todo_agent.threads.summary import PLAN, Summary, ThreadInfo
 from todo_agent.threads.titles import title_of
@@ -45,17 +52,20 @@ class Stored:
         return 0 if self.summary is None else max(0, self.summary.seq - self.reading.seq)
 
     @property
-    def empty(self) -> bool:
-        """Whether there is a thread.json, and neither it nor the journal says anything."""
-        known = self.summary is not None or self.old is not None or bool(self.reading.records)
-        return self.json is not None and not known
+    def unreadable(self) -> bool:
+        """Whether there is a thread.json, and it is none."""
+        return self.json is not None and self.summary is None and self.old is None
+
+    @property
+    def patchy(self) -> bool:
+        """Whether records are missing before the journal's end, or stand in the wrong form."""
+        return bool(self.reading.damaged or self.reading.missing or self.old or self.added)
 
     @property
     def sound(self) -> bool:
         """Whether everything can stay as it is."""
-        reading = self.reading
-        broken = reading.damaged or reading.missing or reading.torn or reading.unfinished
-        return not (broken or self.lost or self.empty or self.old or self.added)
+        cut = self.reading.torn or self.reading.unfinished
+        return not (cut or self.patchy or self.lost or self.unreadable)
 
 
 def load(folder: Folder) -> Stored:
@@ -96,13 +106,17 @@ def mend(folder: Folder, stored: Stored) -> tuple[tuple[Record, ...], tuple[Path
         kept.append(set_aside(folder.journal, folder.journal.read_bytes()))
     elif reading.torn:
         kept.append(set_aside(folder.journal, reading.torn))
-    if stored.json is not None and (stored.empty or stored.lost):
+    if stored.json is not None and (stored.unreadable or stored.lost):
         kept.append(set_aside(folder.summary, stored.json))
     if stored.json is not None and stored.old:
         backup = folder.summary.with_name(f"{folder.summary.name}.version-{stored.old.schema}")
-        replace_file(backup, stored.json, durable=True)
+        replace_file(backup, stored.json)
         kept.append(backup)
-    return rewrite(folder.journal, stored.records), tuple(kept)
+    if stored.patchy:
+        return rewrite(folder.journal, stored.records), tuple(kept)
+    if reading.torn or reading.unfinished:
+        mend_end(folder.journal, reading)
+    return stored.records, tuple(kept)
 
 
 def faults(stored: Stored) -> tuple[str, ...]:
@@ -125,25 +139,66 @@ def faults(stored: Stored) -> tuple[str, ...]:
             f"The end of the journal is gone, with {_count(stored.lost, 'change')}. "
             "The plan is the newest one that thread.json knew."
         )
-    if stored.empty:
-        found.append("Both files of this thread are damaged; there was nothing left to read.")
+    if stored.unreadable and not stored.newer:
+        found.append(
+            "Its thread.json is damaged; what it said is in the journal too."
+            if reading.records
+            else "Both files of this thread are damaged; there was nothing left to read."
+        )
     if stored.old:
         found.append(_upgraded(stored.old))
     return tuple(found)
 
 
-def info(folder: Folder) -> ThreadInfo:
-    """Return what a list shows of a thread, of its thread.json alone."""
+def info(folder: Folder) -> ThreadInfo | None:
+    """Return what a list shows of a thread, or None if it was removed meanwhile.
+
+    Only thread.json is read, and where that cannot be, the first line of the journal.
+    """
     try:
-        folder.refuse_links()
-        data = _parsed(folder.summary.read_bytes())
+        folder.refuse_special()
+        return _summarised(folder) or _unsummarised(folder)
     except (OSError, ThreadError):
-        data = None
+        return _unknown(folder)
+
+
+def _summarised(folder: Folder) -> ThreadInfo | None:
+    content = folder.summary.read_bytes() if folder.summary.exists() else None
+    data = _parsed(content)
     old = upgrade(data)
     summary = Summary.of(folder.id, Replay(old.records)) if old else _summary(data)
     if summary is None:
+        return None
+    changed = _changed(folder.journal)
+    # It is behind in the middle of a turn, and after a kill.
+    behind = changed > _changed(folder.summary)
+    shown = ThreadInfo.of(folder.id, summary)
+    return replace(shown, updated=changed) if behind else shown
+
+
+def _unsummarised(folder: Folder) -> ThreadInfo:
+    header = first_header(folder.journal) or Header()
+    return ThreadInfo(
+        folder.id,
+        header.title,
+        header.cwd,
+        updated=_changed(folder.journal),
+        created=header.created,
+        model=header.model,
+        damaged=True,
+    )
+
+
+def _unknown(folder: Folder) -> ThreadInfo | None:
+    try:
         return ThreadInfo(folder.id, updated=folder.path.lstat().st_mtime, damaged=True)
-    return ThreadInfo.of(folder.id, summary)
+    except FileNotFoundError:
+        return None
+
+
+def _changed(file: Path) -> float:
+    """Return when a file was last changed, in seconds since 1970; 0 if there is none."""
+    return file.stat().st_mtime if file.exists() else 0.0
 
 
 def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record, ...]:
@@ -154,9 +209,9 @@ def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record
         return ()
     replay = Replay(records)
     added: list[Record] = []
-    if not has_header:
-        told = Header(title=title_of(replay.messages), created=replay.updated)
-        header = told if summary is None else summary.header
+    told = Header(title=title_of(replay.messages), created=replay.updated)
+    header = told if summary is None else summary.header
+    if not has_header or header != replay.header:
         added.append(HeaderRecord(seq + 1, replay.updated, header))
     plan = summary.state.get(PLAN) if summary is not None and cut_short else None
     if plan is not None and plan != replay.values.get(PLAN):

@@ -14,7 +14,7 @@ from typing import Any
 from todo_agent.agent.conversation import EXTRA
 from todo_agent.agent.state import Key, State
 from todo_agent.agent.suspension import SUSPENDED
-from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError
+from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError, reason
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import check_id, is_id, new_id
 from todo_agent.threads.journal import Replay, rewrite
@@ -76,7 +76,7 @@ class ThreadStore:
         """
         self._refuse_unwritable()
         now = self._clock()
-        header = Header(cwd=str(cwd), model=model, mode=mode, created=now)
+        header = Header(cwd=str(cwd.absolute()), model=model, mode=mode, created=now)
         folder = Folder(self._root, self._new_id(now))
         return Thread(folder.id, new_replay(header), Disk(folder), clock=self._clock)
 
@@ -97,7 +97,10 @@ class ThreadStore:
             try:
                 claim = Claim(folder)
             except OSError as error:
-                return self._reader(folder, f"It cannot be changed: {error.strerror}.")
+                return self._reader(folder, f"It cannot be changed: {reason(error)}.")
+            if not folder.exists():
+                claim.release()
+                raise ThreadError(_unknown(folder.id))
             return self._writer(folder, claim)
 
     def fork(self, id_or_prefix: str) -> Thread:
@@ -123,21 +126,23 @@ class ThreadStore:
             except OSError:
                 claim.release()
                 raise
-            return self._writer(copy, claim)
+            return self._writer(copy, claim, *faults(stored))
 
     def list(self) -> list[ThreadInfo]:
         """Return all threads, newest first; of each only thread.json is read.
 
+        One whose thread.json cannot be read is there too, as damaged.
+
         Raises:
             ThreadError: the directory cannot be read.
         """
-        found = [info(folder) for folder in self._folders() if folder.exists()]
+        shown = (info(folder) for folder in self._folders() if folder.exists())
+        found = [thread for thread in shown if thread is not None]
         return sorted(found, key=lambda thread: (thread.updated, thread.id), reverse=True)
 
     def newest(self, cwd: Path) -> ThreadInfo | None:
         """Return the newest thread that was begun in a directory, however its path is spelled."""
-        here = os.path.realpath(cwd)
-        return next((t for t in self.list() if t.cwd and os.path.realpath(t.cwd) == here), None)
+        return next((thread for thread in self.list() if _same(thread.cwd, cwd)), None)
 
     def rename(self, id_or_prefix: str, title: str) -> None:
         """Give a thread another title.
@@ -168,12 +173,12 @@ class ThreadStore:
         Raises:
             ThreadError: there is none or more than one, or this is the beginning of no id.
         """
-        check_id(prefix)
+        prefix = check_id(prefix)
         fitting = [f.id for f in self._folders() if f.id.startswith(prefix) and f.exists()]
         if prefix in fitting:
             return prefix
         if not fitting:
-            raise ThreadError(f"There is no thread {prefix!r}. See: todo-agent threads list")
+            raise ThreadError(_unknown(prefix))
         if len(fitting) == 1:
             return fitting[0]
         shown = sorted(fitting, reverse=True)[:MAX_CANDIDATES]
@@ -183,7 +188,7 @@ class ThreadStore:
     def _find(self, id_or_prefix: str) -> Folder:
         folder = Folder(self._root, self.resolve(id_or_prefix))
         with _readable(folder):
-            folder.refuse_links()
+            folder.refuse_special()
         return folder
 
     def _folders(self) -> Iterator[Folder]:
@@ -192,7 +197,7 @@ class ThreadStore:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise ThreadError(f"Cannot read {self._root}: {error.strerror}.") from error
+            raise ThreadError(f"Cannot read {self._root}: {reason(error)}.") from error
         yield from (Folder(self._root, name) for name in names if is_id(name))
 
     def _reader(self, folder: Folder, *reasons: str) -> Thread:
@@ -201,7 +206,7 @@ class ThreadStore:
         notices = (*reasons, *faults(stored), *_drop_foreign(replay))
         return Thread(folder.id, replay, None, notices=notices, clock=self._clock)
 
-    def _writer(self, folder: Folder, claim: Claim) -> Thread:
+    def _writer(self, folder: Folder, claim: Claim, *told: str) -> Thread:
         try:
             stored = load(folder)
             if stored.newer:
@@ -211,23 +216,26 @@ class ThreadStore:
                 records, kept = mend(folder, stored)
             except OSError as error:
                 claim.release()
-                return self._reader(folder, f"It cannot be repaired now: {error.strerror}.")
+                return self._reader(folder, f"It cannot be repaired now: {reason(error)}.")
         except BaseException:
             claim.release()
             raise
         replay = Replay(records)
-        notices = [*faults(stored), *_drop_foreign(replay)]
+        notices = [*told, *faults(stored), *_drop_foreign(replay)]
         if kept:
             notices.append(
                 f"What was there before is kept: {', '.join(str(path) for path in kept)}."
             )
         disk = Disk(folder, claim)
-        if stored.summary != Summary.of(folder.id, replay):
+        if not stored.sound or stored.summary != Summary.of(folder.id, replay):
             disk.summarise(replay)
         return Thread(folder.id, replay, disk, notices=notices, clock=self._clock)
 
     def _refuse_unwritable(self) -> None:
-        existing = next(p for p in (self._root, *self._root.parents) if p.exists())
+        try:
+            existing = next(p for p in (self._root, *self._root.parents) if p.exists())
+        except OSError as error:
+            raise ThreadError(f"{self._root} cannot hold threads: {reason(error)}.") from error
         if not existing.is_dir():
             raise ThreadError(f"{self._root} cannot hold threads: {existing} is no directory.")
         if not os.access(existing, os.W_OK | os.X_OK):
@@ -243,8 +251,25 @@ def _readable(folder: Folder) -> Iterator[None]:
         raise
     except OSError as error:
         raise ThreadError(
-            f"Thread {folder.id} cannot be used: {error.filename or folder.path}: {error.strerror}."
+            f"Thread {folder.id} cannot be used: {error.filename or folder.path}: {reason(error)}."
         ) from error
+
+
+def _unknown(thread: str) -> str:
+    return f"There is no thread {thread!r}. See: todo-agent threads list"
+
+
+def _same(stored: str, cwd: Path) -> bool:
+    """Return whether a stored path is a directory, by whatever name."""
+    try:
+        if not Path(stored).is_absolute():
+            return False
+        if cwd.exists():
+            return cwd.samefile(stored)
+        return os.path.realpath(stored) == os.path.realpath(cwd)
+    except (OSError, ValueError):
+        # It is gone, or was never a path.
+        return False
 
 
 def _drop_foreign(replay: Replay) -> list[str]:

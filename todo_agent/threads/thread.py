@@ -12,7 +12,7 @@ from threading import Lock
 
 from todo_agent.agent.conversation import Commit, Conversation
 from todo_agent.agent.state import State
-from todo_agent.threads.errors import NotSavedError, ThreadError
+from todo_agent.threads.errors import NotSavedError, ThreadError, reason
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import new_id
 from todo_agent.threads.journal import Journal, Replay
@@ -42,7 +42,7 @@ class Disk:
         except ThreadError as error:
             raise NotSavedError(str(error)) from error
         except OSError as error:
-            raise NotSavedError(f"cannot write {self._folder.path}: {error.strerror}") from error
+            raise NotSavedError(f"cannot write {self._folder.path}: {reason(error)}") from error
         self._journal.append(records)
 
     def summarise(self, replay: Replay) -> None:
@@ -212,7 +212,7 @@ class Thread:
             self._replay.apply(record)
         if self._disk is None:
             return
-        self._summary_behind = all(isinstance(r, CommitRecord) and not r.update for r in records)
+        self._summary_behind = all(map(_within_turn, records))
         if not self._summary_behind:
             self._disk.summarise(self._replay)
 
@@ -223,6 +223,18 @@ def new_replay(header: Header) -> Replay:
     replay.header = header
     replay.updated = header.created
     return replay
+
+
+def _within_turn(record: Record) -> bool:
+    """Return whether a record only goes on with a turn: lists show nothing that it changes.
+
+    thread.json is written after every other one, and at the closing; how long the thread is
+    does not matter to its cost.
+    """
+    if isinstance(record, HeaderRecord) or record.update or record.keep is not None:
+        return False
+    last = record.messages[-1] if record.messages else None
+    return last is None or last.role == "user" or bool(last.calls)
 
 
 def _read_only(thread_id: str) -> str:
