@@ -214,6 +214,11 @@ class Session:
         return tuple(message.text for message in self._control.waiting)
 
     @property
+    def background(self) -> tuple[tuple[str, str, int | None], ...]:
+        """The agent's commands in the background: name, command, exit code (None: it runs)."""
+        return tuple((job.name, job.command, job.code) for job in self._parts.jobs.all)
+
+    @property
     def read_only(self) -> bool:
         """Whether nothing can be sent."""
         return self._thread.read_only

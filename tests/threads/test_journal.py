@@ -184,7 +184,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was_and_the_record_can_be_tried_ag
 
 
 def test_a_failed_sync_cuts_the_record_off_and_it_can_be_tried_again(path: Path) -> None:
-    disk = FailingDisk()
+    disk = FailingDisk(path)
     journal = Journal(path, sync=disk.sync)
     journal.append(RECORDS[:2])
     disk.fails = True
@@ -199,7 +199,7 @@ def test_a_failed_sync_cuts_the_record_off_and_it_can_be_tried_again(path: Path)
 
 
 def test_what_cannot_be_cut_off_at_once_is_cut_off_before_the_next_record(path: Path) -> None:
-    disk = FailingDisk()
+    disk = FailingDisk(path)
     journal = Journal(path, sync=disk.sync)
     journal.append(RECORDS[:2])
     disk.fails = disk.turns_read_only = True
@@ -217,7 +217,8 @@ def test_what_cannot_be_cut_off_at_once_is_cut_off_before_the_next_record(path: 
 class FailingDisk:
     """A disk that loses what it should keep, and may not even take it back."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self.fails = False
         self.turns_read_only = False
         self._fd = -1
@@ -228,7 +229,7 @@ class FailingDisk:
             return
         if self.turns_read_only:
             self._fd, self._kept = fd, os.dup(fd)
-            reader = os.open(f"/dev/fd/{fd}", os.O_RDONLY)
+            reader = os.open(self._path, os.O_RDONLY)
             os.dup2(reader, fd)
             os.close(reader)
         raise OSError(errno.EIO, os.strerror(errno.EIO))

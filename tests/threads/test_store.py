@@ -310,6 +310,27 @@ def test_a_removed_thread_is_gone(store: ThreadStore, root: Path) -> None:
     assert sorted(path.name for path in root.iterdir()) == [other]
 
 
+def test_a_thread_removed_in_between_is_not_opened_as_an_empty_one(root: Path) -> None:
+    store = StoreWithARival(root)
+    for use in (store.open, store.fork, store.rename_it):
+        thread_id = stored(store)
+        with pytest.raises(ThreadError, match=f"Thread {thread_id} was removed"):
+            use(thread_id)
+        assert list(root.iterdir()) == []
+
+
+class StoreWithARival(ThreadStore):
+    """Somebody else removes each thread as soon as it is found."""
+
+    def resolve(self, prefix: str) -> str:
+        found = super().resolve(prefix)
+        ThreadStore(self._root).remove(found)
+        return found
+
+    def rename_it(self, thread_id: str) -> None:
+        self.rename(thread_id, "Another title")
+
+
 def test_a_reader_changes_nothing(store: ThreadStore, root: Path) -> None:
     thread_id = stored(store)
     folder = root / thread_id

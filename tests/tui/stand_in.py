@@ -83,6 +83,7 @@ class StandIn:
     refuses_plans: str | None = None
     refuses_messages: str | None = None
     closed: bool = False
+    background: tuple[tuple[str, str, int | None], ...] = ()
 
     def __post_init__(self) -> None:
         self._stream = EventStream(clock=lambda: self.now)

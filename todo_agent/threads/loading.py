@@ -72,8 +72,11 @@ def load(folder: Folder) -> Stored:
     """Read a thread without changing anything.
 
     Raises:
+        ThreadError: it was removed meanwhile.
         OSError: a file cannot be read.
     """
+    if not folder.exists():
+        raise ThreadError(f"Thread {folder.id} was removed.")
     # In this order, or what another process commits in between would look lost.
     content = folder.summary.read_bytes() if folder.summary.exists() else None
     reading = read(folder.journal)

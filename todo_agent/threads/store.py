@@ -98,9 +98,6 @@ class ThreadStore:
                 claim = Claim(folder)
             except OSError as error:
                 return self._reader(folder, f"It cannot be changed: {reason(error)}.")
-            if not folder.exists():
-                claim.release()
-                raise ThreadError(_unknown(folder.id))
             return self._writer(folder, claim)
 
     def fork(self, id_or_prefix: str) -> Thread:
@@ -178,7 +175,7 @@ class ThreadStore:
         if prefix in fitting:
             return prefix
         if not fitting:
-            raise ThreadError(_unknown(prefix))
+            raise ThreadError(f"There is no thread {prefix!r}. See: todo-agent threads list")
         if len(fitting) == 1:
             return fitting[0]
         shown = sorted(fitting, reverse=True)[:MAX_CANDIDATES]
@@ -253,10 +250,6 @@ def _readable(folder: Folder) -> Iterator[None]:
         raise ThreadError(
             f"Thread {folder.id} cannot be used: {error.filename or folder.path}: {reason(error)}."
         ) from error
-
-
-def _unknown(thread: str) -> str:
-    return f"There is no thread {thread!r}. See: todo-agent threads list"
 
 
 def _same(stored: str, cwd: Path) -> bool:

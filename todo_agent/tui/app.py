@@ -281,6 +281,7 @@ class TodoAgentApp(App[int]):
             scripted=session.scripted,
             read_only=session.read_only,
             unsaved=bool(session.unsaved_reason),
+            background=sum(code is None for _, _, code in session.background),
         )
         self.prompt.set_classes(f"-{session.mode.value}")
 

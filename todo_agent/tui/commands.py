@@ -16,7 +16,7 @@ from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
 from todo_agent.tui.screens.changes import Changes
 from todo_agent.tui.screens.picker import Choice, Picker
 from todo_agent.tui.screens.sheet import Sheet
-from todo_agent.tui.text import ago
+from todo_agent.tui.text import ago, first_line
 
 if TYPE_CHECKING:
     from todo_agent.session import Session, Workbench
@@ -104,6 +104,7 @@ class Commands:
             Command("clear", "", "Start a new thread", lambda _: self._open(None)),
             Command("diff", "", "Show what the agent changed", lambda _: self._work(self._diff)),
             Command("undo", "", "Undo its last changes of files", lambda _: self._work(self._undo)),
+            Command("jobs", "", "List the agent's background commands", lambda _: self._jobs()),
             Command("copy", "", "Copy the last answer", lambda _: self._copy()),
             Command(
                 "details", "", "Open or close all details", lambda _: app.action_toggle_details()
@@ -209,6 +210,18 @@ class Commands:
             return
         session.rename(title)
         self._app.say(f"This thread is called {title!r} now.")
+
+    def _jobs(self) -> None:
+        session = self._app.session
+        jobs = () if session is None else session.background
+        if not jobs:
+            self._app.say("The agent has started no commands in the background.")
+            return
+        rows = (
+            f"{name}  {'runs' if code is None else f'ended with {code}'}  {first_line(command)[0]}"
+            for name, command, code in jobs
+        )
+        self._app.say("\n".join(rows))
 
     def _work(self, work: Callable[[Session], Awaitable[None]]) -> None:
         """Do something with the session that may take a while."""

@@ -36,6 +36,8 @@ class Vitals:
     scripted: bool = False
     read_only: bool = False
     unsaved: bool = False
+    background: int = 0
+    """Commands that run in the background."""
 
 
 class StatusBar(Widget):
@@ -94,6 +96,8 @@ class StatusBar(Widget):
             parts.append(("read-only", "$warning", 7))
         if vitals.unsaved:
             parts.append(("not saved", "$error", 8))
+        if vitals.background:
+            parts.append((f"{vitals.background} in background", "$primary", 7))
         if vitals.context_window and vitals.context_tokens:
             used = min(vitals.context_tokens * 100 // vitals.context_window, 999)
             style = "$error" if used >= 90 else "$warning" if used >= 75 else "$muted"
