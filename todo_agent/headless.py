@@ -191,7 +191,7 @@ async def _read(session: Session, seen: _Seen, stream: Output | None, err: Outpu
                 seen.denied = seen.denied or f"{question.tool} {question.title}".strip()
                 session.answer(question.id, Answer(text=NOBODY))
             case QuestionAsked(question):
-                session.answer(question.id, Answer(text=NOBODY))
+                session.answer(question.id, Answer(unattended=True))
             case Warned(text, "unsaved"):
                 err.write(f"todo-agent: {plain(text)}\n")
             case RunFinished():

@@ -210,7 +210,8 @@ async def _run_tool(call: ToolCall, tool: Tool, ctx: ToolContext) -> Outcome:
 
 async def _ask(run: Run, ask: Ask, tool: str, text: str, choices: tuple[str, ...]) -> str | None:
     question = Question(uuid4().hex, text, "question", tool, choices=choices)
-    return (await run.put(question, ask)).text
+    answer = await run.put(question, ask)
+    return None if answer.unattended else answer.text
 
 
 async def _preview(tool: Tool, call: ToolCall) -> Display | None:

@@ -34,6 +34,8 @@ class Answer:
     """Store the question's rule."""
     text: str = ""
     """The answer, or with a refusal: words for the model."""
+    unattended: bool = False
+    """Nobody is there to answer."""
 
 
 @dataclass(frozen=True, slots=True)

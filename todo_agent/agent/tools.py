@@ -105,7 +105,8 @@ class ToolContext:
     output: Callable[[str], None] = field(default=lambda _: None)
     """Shows a piece of output on the screen while the tool runs."""
     ask: Callable[[str, tuple[str, ...]], Awaitable[str | None]] | None = None
-    """Puts a question with choices to the person; None where there is nobody to ask."""
+    """Puts a question with choices to the person and returns the answer, or None where nobody
+    is there to give one; None itself where a question cannot even be put."""
 
 
 Run: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[Outcome]]

@@ -24,6 +24,12 @@ SCHEMA: JsonObject = {
 }
 
 
+NOBODY = (
+    "Nobody can answer here: the program runs without a screen. "
+    "Decide yourself, and say in your answer what you assumed."
+)
+
+
 def ask_user_tool() -> Tool:
     """Return the tool that asks; where nobody can answer, it is an error that says so."""
     return Tool(
@@ -38,13 +44,12 @@ def ask_user_tool() -> Tool:
 
 async def _ask(call: ToolCall, ctx: ToolContext) -> Outcome:
     if ctx.ask is None:
-        return Error(
-            "Nobody can answer here: the program runs without a screen. "
-            "Decide yourself, and say in your answer what you assumed."
-        )
+        return Error(NOBODY)
     choices = call.args.get("choices", ())
     offered = tuple(str(choice) for choice in choices) if isinstance(choices, Sequence) else ()
     answer = await ctx.ask(str(call.args["question"]), offered)
-    if answer is None or not answer.strip():
+    if answer is None:
+        return Error(NOBODY)
+    if not answer.strip():
         return Error("The person gave no answer. Go on without it, or ask in another way.")
     return Success(f"The person answered: {answer}", display=Display("answered", answer))
