@@ -127,6 +127,17 @@ def test_a_call_nobody_can_approve_is_denied_and_the_model_is_told(
     assert result["content"][0]["text"].startswith("Denied")
 
 
+def test_a_question_that_nobody_can_answer_is_an_error_of_its_call(
+    server: WireServer, program: Program
+):
+    asks = tool_use("t1", "ask_user", {"question": "Tabs or spaces?"})
+    server.replies = [answer(asks), answer(text("I took spaces."))]
+    assert program("-p", "go") == Outcome(0, "I took spaces.\n", "")
+    result = server.requests[1]["messages"][-1]["content"][0]
+    assert result["is_error"] is True
+    assert result["content"][0]["text"].startswith("Nobody can answer here")
+
+
 def test_a_failed_run_says_more_than_a_denied_call(server: WireServer, program: Program):
     server.replies = [answer(REMOVE), status(400, "bad", kind="invalid_request_error")]
     assert program("-p", "go").code == 1
