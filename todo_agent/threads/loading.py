@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from todo_agent.agent.json import Json
 from todo_agent.threads.errors import ThreadError
 from todo_agent.threads.files import replace_file, set_aside
 from todo_agent.threads.folder import Folder
-from todo_agent.threads.journal import (
-    Reading,
-    Replay,
-    first_header,
-    mend_end,
-    read,
-    rewrite,
-)
+from todo_agent.threads.journal import Reading, Replay, mend_end, read, rewrite
 from todo_agent.threads.records import SCHEMA, CommitRecord, Header, HeaderRecord, Record, parse
-from todo_agent.threads.summary import PLAN, Summary, ThreadInfo
+from todo_agent.threads.summary import PLAN, Summary
 from todo_agent.threads.titles import title_of
 from todo_agent.threads.upgrade import Upgraded, upgrade
 
@@ -80,8 +73,8 @@ def load(folder: Folder) -> Stored:
     # In this order, or what another process commits in between would look lost.
     content = folder.summary.read_bytes() if folder.summary.exists() else None
     reading = read(folder.journal)
-    data = _parsed(content)
-    summary = _summary(data)
+    data = parsed(content)
+    summary = summary_in(data)
     old = None if reading.records else upgrade(data)
     return Stored(
         reading,
@@ -153,55 +146,22 @@ def faults(stored: Stored) -> tuple[str, ...]:
     return tuple(found)
 
 
-def info(folder: Folder) -> ThreadInfo | None:
-    """Return what a list shows of a thread, or None if it was removed meanwhile.
-
-    Only thread.json is read, and where that cannot be, the first line of the journal.
-    """
-    try:
-        folder.refuse_special()
-        return _summarised(folder) or _unsummarised(folder)
-    except (OSError, ThreadError):
-        return _unknown(folder)
-
-
-def _summarised(folder: Folder) -> ThreadInfo | None:
-    content = folder.summary.read_bytes() if folder.summary.exists() else None
-    data = _parsed(content)
-    old = upgrade(data)
-    summary = Summary.of(folder.id, Replay(old.records)) if old else _summary(data)
-    if summary is None:
+def parsed(content: bytes | None) -> Json:
+    """Return the JSON in a file, or None where there is none."""
+    if content is None:
         return None
-    changed = _changed(folder.journal)
-    # It is behind in the middle of a turn, and after a kill.
-    behind = changed > _changed(folder.summary)
-    shown = ThreadInfo.of(folder.id, summary)
-    return replace(shown, updated=changed) if behind else shown
-
-
-def _unsummarised(folder: Folder) -> ThreadInfo:
-    header = first_header(folder.journal) or Header()
-    return ThreadInfo(
-        folder.id,
-        header.title,
-        header.cwd,
-        updated=_changed(folder.journal),
-        created=header.created,
-        model=header.model,
-        damaged=True,
-    )
-
-
-def _unknown(folder: Folder) -> ThreadInfo | None:
     try:
-        return ThreadInfo(folder.id, updated=folder.path.lstat().st_mtime, damaged=True)
-    except FileNotFoundError:
+        return parse(content)
+    except ValueError:
         return None
 
 
-def _changed(file: Path) -> float:
-    """Return when a file was last changed, in seconds since 1970; 0 if there is none."""
-    return file.stat().st_mtime if file.exists() else 0.0
+def summary_in(data: Json) -> Summary | None:
+    """Return what a thread.json says, or None if this is none."""
+    try:
+        return Summary.from_json(data)
+    except ValueError:
+        return None
 
 
 def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record, ...]:
@@ -221,22 +181,6 @@ def _added(records: tuple[Record, ...], summary: Summary | None) -> tuple[Record
         update = {PLAN: plan}
         added.append(CommitRecord(seq + 2, replay.updated, update=update, by="restore"))
     return tuple(added)
-
-
-def _parsed(content: bytes | None) -> Json:
-    if content is None:
-        return None
-    try:
-        return parse(content)
-    except ValueError:
-        return None
-
-
-def _summary(data: Json) -> Summary | None:
-    try:
-        return Summary.from_json(data)
-    except ValueError:
-        return None
 
 
 def _schema(data: Json) -> int:

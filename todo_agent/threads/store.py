@@ -18,7 +18,8 @@ from todo_agent.threads.errors import NotSavedError, ThreadBusy, ThreadError, re
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import check_id, is_id, new_id
 from todo_agent.threads.journal import Replay, rewrite
-from todo_agent.threads.loading import faults, info, load, mend
+from todo_agent.threads.listing import info
+from todo_agent.threads.loading import faults, load, mend
 from todo_agent.threads.records import Header, HeaderRecord
 from todo_agent.threads.summary import Summary, ThreadInfo
 from todo_agent.threads.thread import Clock, Disk, Thread, new_replay
