@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -27,8 +28,10 @@ def clean_text(text: str) -> str:
 
 
 def clean_json(value: Json) -> Json:
-    """Return JSON whose every text is valid UTF-8."""
+    """Return JSON that can be sent: its texts are valid UTF-8, its numbers are numbers."""
     match value:
+        case float() if not math.isfinite(value):
+            return None
         case str():
             return clean_text(value)
         case dict() | Mapping():
@@ -94,7 +97,11 @@ def sendable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         if message.role == "assistant":
             if not result:
                 result.append(Message("user", (Text("(conversation continues)"),), synthetic=True))
-            result.append(message)
+            last = result[-1]
+            if last.role == "assistant":
+                result[-1] = replace(last, content=(*last.content, *message.content))
+            else:
+                result.append(message)
             continue
         calls = result[-1].calls if result else ()
         content = _pair(calls, message)

@@ -116,6 +116,13 @@ class Message:
         return tuple(block for block in self.content if isinstance(block, ToolResult))
 
 
+def is_thinking(block: Block) -> bool:
+    """Return whether a block is reasoning of the model, readable or not."""
+    return isinstance(block, Thinking) or (
+        isinstance(block, Opaque) and block.type == "redacted_thinking"
+    )
+
+
 def user(text: str, *, synthetic: bool = False) -> Message:
     """Return a user message of one text block."""
     return Message("user", (Text(text),), synthetic=synthetic)
