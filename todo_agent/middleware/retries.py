@@ -12,16 +12,21 @@ from todo_agent.agent.provider import ModelRequest, ModelResponse, ProviderError
 
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is reported, not waited for."""
+SPREAD = 0.25
+"""How much longer than planned a wait may be, so that many clients do not come back at once."""
 
 
 class Retries(Middleware):
     """Repeats a call that failed before anything of its answer was seen.
 
     Args:
-        max_attempts: the most calls for one answer, the first included.
+        max_attempts: the most calls for one answer, the first included; 1 repeats nothing.
         base: seconds before the second call; each further wait is twice as long.
         sleep: waits; an interrupt ends it at once.
         jitter: a number from 0 to 1 by which waits differ.
+
+    Raises:
+        ValueError: there is no attempt at all.
     """
 
     name = "retries"
@@ -34,6 +39,8 @@ class Retries(Middleware):
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        if max_attempts < 1:
+            raise ValueError(f"max_attempts is at least 1, not {max_attempts}")
         self._max_attempts = max_attempts
         self._base = base
         self._sleep = sleep
@@ -51,14 +58,12 @@ class Retries(Middleware):
                 if wait is None:
                     raise
                 ctx.emit(RetryScheduled(attempt, round(wait, 1), str(error)))
-                await self._sleep(wait)
+            await self._sleep(wait)
         return await call_next(request)
 
     def _wait(self, attempt: int, error: ProviderError) -> float | None:
         """Return how many seconds to wait, or None to give up."""
         if not error.retriable or error.partial is not None:
             return None
-        if error.retry_after is not None:
-            return error.retry_after if error.retry_after <= LONGEST_WAIT else None
-        backoff = self._base * float(2 ** (attempt - 1)) * (1 + self._jitter() / 4)
-        return min(LONGEST_WAIT, backoff)
+        wait = error.retry_after or min(LONGEST_WAIT, self._base * 2.0 ** (attempt - 1))
+        return None if wait > LONGEST_WAIT else wait * (1 + SPREAD * self._jitter())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from todo_agent.agent.messages import Message
-from todo_agent.agent.provider import NO_USAGE, ProviderError, Usage
+from todo_agent.agent.provider import ProviderError
+from todo_agent.providers.accumulate import Answer
+from todo_agent.providers.endpoint import masked
 
 KINDS = {
     400: "invalid_request",
@@ -28,6 +30,7 @@ EVENT_KINDS = {
     "api_error": "server",
     "timeout_error": "timeout",
     "authentication_error": "auth",
+    "billing_error": "billing",
     "permission_error": "permission",
     "invalid_request_error": "invalid_request",
     "not_found_error": "not_found",
@@ -46,60 +49,79 @@ HINTS = {
     "timeout": "The service did not answer in time.",
     "context_window": "The conversation no longer fits into the model's context window.",
     "invalid_request": "The request was refused.",
+    "redirect": "The address sends requests on to another one. Write that into ANTHROPIC_BASE_URL.",
 }
 MAX_SHOWN = 400
+_TOO_LONG = re.compile(
+    r"prompt is too long|exceeds? (the )?context (limit|window)|input is too long", re.IGNORECASE
+)
 
 
-def of_status(
-    status: int, body: object, headers: Mapping[str, str], *, address: str
-) -> ProviderError:
-    """Return the error for an answer with a failing HTTP status."""
-    said = _said(body)
-    kind = KINDS.get(status, "server" if status >= 500 else "invalid_request")
-    if kind == "invalid_request" and "prompt is too long" in said.lower():
-        kind = "context_window"
-    text = f"{HINTS[kind]} ({address}: {status}{', ' + said if said else ''})"
-    return ProviderError(
-        text, kind=kind, retriable=kind in RETRIABLE, retry_after=_retry_after(headers)
-    )
-
-
-def of_event(
-    body: object, *, partial: Message | None = None, usage: Usage = NO_USAGE
-) -> ProviderError:
-    """Return the error for an error event inside a stream."""
-    name = ""
+def told(body: object) -> tuple[str, str]:
+    """Return the type and the message of an error's body, as far as it has them."""
     match body:
-        case {"error": {"type": str(type_)}} | {"type": str(type_)}:
-            name = type_
-        case _:
-            pass
-    kind = EVENT_KINDS.get(name, "server")
-    said = _said(body)
-    text = f"{HINTS[kind]} ({said})" if said else HINTS[kind]
-    return ProviderError(
-        text,
-        kind=kind,
-        retriable=kind in RETRIABLE and partial is None,
-        partial=partial,
-        usage=usage,
-    )
-
-
-def _said(body: object) -> str:
-    match body:
+        case {"error": {"type": str(name), "message": str(text)}}:
+            return name, _line(text)
         case {"error": {"message": str(text)}} | {"message": str(text)}:
-            return " ".join(text.split())[:MAX_SHOWN]
-        case str(text):
-            return " ".join(text.split())[:MAX_SHOWN]
+            return "", _line(text)
+        case str(text) if not text.lstrip().startswith("<"):
+            return "", _line(text)
         case _:
-            return ""
+            return "", ""
+
+
+def of_status(status: int, said: str, headers: Mapping[str, str], *, address: str) -> ProviderError:
+    """Return the error for an answer with a failing HTTP status."""
+    kind = KINDS.get(status, "server" if status >= 500 else "invalid_request")
+    if status < 400:
+        kind, said = "redirect", masked(headers.get("location", ""))
+    if kind == "invalid_request" and _TOO_LONG.search(said):
+        kind = "context_window"
+    after = _retry_after(headers)
+    asked = f" It asks to wait {_duration(after)}." if after else ""
+    text = f"{HINTS[kind]}{asked} ({address}: {status}{', ' + said if said else ''})"
+    should = headers.get("x-should-retry", "")
+    retriable = should == "true" or (kind in RETRIABLE and should != "false")
+    return ProviderError(text, kind=kind, retriable=retriable, retry_after=after)
+
+
+def of_event(name: str, said: str, *, address: str, so_far: Answer) -> ProviderError:
+    """Return the error for an error event inside a stream."""
+    kind = EVENT_KINDS.get(name, "server")
+    if kind == "invalid_request" and _TOO_LONG.search(said):
+        kind = "context_window"
+    text = f"{HINTS[kind]} ({address}: {said or name or 'an error without a reason'})"
+    return of_break(kind, text, so_far=so_far, passing=kind in RETRIABLE)
+
+
+def of_break(kind: str, text: str, *, so_far: Answer, passing: bool = True) -> ProviderError:
+    """Return the error for a call that broke off, or never got through.
+
+    It can be repeated if the reason passes and nothing of the answer was seen.
+    """
+    partial = so_far.partial()
+    retriable = passing and partial is None
+    return ProviderError(text, kind=kind, retriable=retriable, partial=partial, usage=so_far.usage)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:MAX_SHOWN]
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds the server asks to wait, if it asks and can be understood."""
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(headers.get("retry-after-ms", "")) / 1000)
     value = headers.get("retry-after", "")
     with contextlib.suppress(ValueError):
         return max(0.0, float(value))
     with contextlib.suppress(ValueError):
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return None
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.1f}".removesuffix(".0") + " s"

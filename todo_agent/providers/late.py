@@ -15,7 +15,10 @@ from todo_agent.agent.provider import (
 
 
 class LateProvider:
-    """Builds the real provider in a thread, once, however many ask for it at a time."""
+    """Builds the real provider in a thread, once, however many ask for it at a time.
+
+    Where it cannot be built, every request says why.
+    """
 
     def __init__(self, build: Callable[[], Provider]) -> None:
         self._build = build
@@ -24,7 +27,7 @@ class LateProvider:
     async def ready(self) -> Provider:
         """Return the real provider, built by now."""
         if self._provider is None:
-            self._provider = asyncio.ensure_future(asyncio.to_thread(self._build))
+            self._provider = asyncio.ensure_future(asyncio.to_thread(self._built))
         return await asyncio.shield(self._provider)
 
     async def stream(
@@ -33,15 +36,27 @@ class LateProvider:
         """Ask the real provider (see `Provider`)."""
         return await (await self.ready()).stream(request, on_delta)
 
+    def _built(self) -> Provider:
+        try:
+            return self._build()
+        except (ImportError, ValueError) as error:
+            return MissingProvider(str(error), kind="configuration")
+
 
 class MissingProvider:
-    """Stands where no key is known: a thread can be read, but nobody answers."""
+    """Stands where there is nobody to ask: a thread can be read, but no request is answered.
 
-    def __init__(self, reason: str) -> None:
+    Args:
+        reason: why, and what to do.
+        kind: what the failing requests are called (see `ProviderError`).
+    """
+
+    def __init__(self, reason: str, *, kind: str = "auth") -> None:
         self._reason = reason
+        self._kind = kind
 
     async def stream(
         self, request: ModelRequest, on_delta: Callable[[ModelDelta], None]
     ) -> ModelResponse:
         """Say why there is nobody to ask (see `Provider`)."""
-        raise ProviderError(self._reason, kind="auth")
+        raise ProviderError(self._reason, kind=self._kind)

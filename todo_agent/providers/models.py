@@ -6,14 +6,35 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from todo_agent.agent.provider import Usage
 
-Thinking: TypeAlias = Literal["adaptive", "budget", "none"]
+Thinking: TypeAlias = Literal["adaptive", "budget"]
 UNKNOWN_CONTEXT = 200_000
 """What a model nobody knows is taken to hold, in tokens."""
 MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+    above: int = 0
+    """It holds for requests whose prompt has more tokens than this."""
+
+    def of(self, usage: Usage) -> float:
+        """Return what one call costs."""
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * self.cache_read
+            + usage.cache_write_tokens * self.cache_write
+        ) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +45,24 @@ class Model:
     """Tokens its context holds."""
     output: int | None = None
     """Tokens of its longest answer; None where that is not known."""
-    thinking: Thinking = "none"
-    input_usd: float | None = None
-    """Price of a million tokens; None where it is not known."""
-    output_usd: float | None = None
+    thinking: Thinking | None = None
+    """How it is asked to think; None where that is not known."""
+    off: str | None = None
+    """How it is asked not to think; None where it cannot be."""
+    price: Price | None = None
+    """None where it is not known, which is not the same as free."""
+    long: Price | None = None
+    """The price of long prompts, where it differs."""
+
+
+def _model(facts: Mapping[str, Any]) -> Model:
+    prices = {name: Price(**facts[name]) for name in ("price", "long") if name in facts}
+    return Model(**{**facts, **prices})
 
 
 _DATA = tomllib.loads(files("todo_agent.providers").joinpath("models.toml").read_text("utf-8"))
-MODELS: Mapping[str, Model] = {name: Model(**facts) for name, facts in _DATA["models"].items()}
+MODELS: Mapping[str, Model] = {name: _model(facts) for name, facts in _DATA["models"].items()}
 DEFAULT_MODEL: str = _DATA["default"]
-CACHE_WRITE_FACTOR: float = _DATA["cache_write_factor"]
-CACHE_READ_FACTOR: float = _DATA["cache_read_factor"]
 
 
 def known_models() -> tuple[str, ...]:
@@ -58,11 +86,6 @@ def context_window(name: str) -> int:
 def cost(usage: Usage, name: str) -> float | None:
     """Return the price of one call in US dollars, or None where it is not known."""
     model = facts(name)
-    if model.input_usd is None or model.output_usd is None:
-        return None
-    input_tokens = (
-        usage.input_tokens
-        + usage.cache_write_tokens * CACHE_WRITE_FACTOR
-        + usage.cache_read_tokens * CACHE_READ_FACTOR
-    )
-    return (input_tokens * model.input_usd + usage.output_tokens * model.output_usd) / MILLION
+    prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    price = model.long if model.long is not None and prompt > model.long.above else model.price
+    return None if price is None else price.of(usage)

@@ -1,105 +1,202 @@
-"""A model request in the Messages API's own JSON, laid out so that its cache hits."""
+"""A model request in the Messages API's own JSON, laid out so that its cache hits.
+
+The stable prefix comes first: tools, system prompt, cacheable sections, then the conversation,
+which only ever grows at its end. Breakpoints stand at the end of the system prompt, of the
+stored conversation, and of the conversation as the step before sent it. What changes from
+step to step stands behind the last of them, in a frame of its own.
+
+Thinking of another model is sent too: the API leaves out what a model cannot read, and has
+it again when the thread goes back to the model that thought it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from todo_agent.agent.history import sendable
+from todo_agent.agent.history import clean_json, clean_text, repair_message, sendable
 from todo_agent.agent.json import Json, JsonObject
-from todo_agent.agent.messages import Message, block_to_api
+from todo_agent.agent.messages import (
+    Block,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    block_to_api,
+    is_thinking,
+)
 from todo_agent.agent.prompt import PromptSection
-from todo_agent.agent.provider import ModelRequest
-from todo_agent.providers.models import facts
+from todo_agent.agent.provider import ModelRequest, ToolSpec
+from todo_agent.providers.asides import Asides, Placed
+from todo_agent.providers.models import Model, facts
+from todo_agent.providers.names import unused_id, valid_name
 
 EPHEMERAL: JsonObject = {"type": "ephemeral"}
-UNCACHEABLE = ("thinking", "redacted_thinking")
-"""Types of blocks that take no cache breakpoint."""
+CACHEABLE = ("text", "image", "tool_result", "document")
+"""Types of blocks that take a cache breakpoint."""
 BUDGET_SHARE = 2
 """A thinking budget is the answer's limit divided by this."""
 MIN_BUDGET = 1024
+FRAME = "shown-by-program"
+INTRODUCTION = (
+    "How things stand now. It takes the place of everything that was shown in such a frame before."
+)
+GO_ON = "Your last message was cut off. Go on from there."
 
 
-def body(request: ModelRequest, *, effort: str | None = None) -> dict[str, Json]:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a provider asks of every model, beside the request."""
+
+    thinking: bool = True
+    effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One request, ready to be sent."""
+
+    arguments: dict[str, Json]
+    placed: Placed
+
+
+def lay_out(request: ModelRequest, asides: Asides, options: Options) -> Layout:
     """Return the arguments of one call of the Messages API.
 
-    The stable prefix comes first: tools, system prompt, cacheable sections, then the
-    conversation. Breakpoints stand at the end of the system prompt, of the conversation,
-    and of the conversation as the step before sent it. The other sections follow the
-    last message, behind every breakpoint, so they may change and spoil nothing.
+    Raises:
+        ValueError: there is no message to send.
     """
+    messages = api_messages(request.messages)
+    if not messages:
+        raise ValueError("There is nothing to send: the conversation is empty.")
+    placed = asides.place(messages, _framed(request.sections))
     model = facts(request.model)
     max_tokens = min(request.max_tokens, model.output or request.max_tokens)
     arguments: dict[str, Json] = {
         "model": request.model,
         "max_tokens": max_tokens,
-        "messages": _messages(request),
+        "messages": _with_asides(messages, placed.asides),
     }
-    if request.tools:
-        arguments["tools"] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
-            for tool in request.tools
-        ]
-    if system := _system(request):
-        arguments["system"] = system
-    match model.thinking:
-        case "adaptive":
-            arguments["thinking"] = {"type": "adaptive", "display": "summarized"}
-        case "budget" if max_tokens > MIN_BUDGET:
-            budget = max(MIN_BUDGET, max_tokens // BUDGET_SHARE)
-            arguments["thinking"] = {"type": "enabled", "budget_tokens": budget}
-        case _:
-            pass
-    if effort:
-        arguments["output_config"] = {"effort": effort}
-    return arguments
+    optional: dict[str, Json] = {
+        "tools": [_tool(tool) for tool in request.tools],
+        "system": _system(request),
+        "thinking": _thinking(model, max_tokens, wanted=options.thinking),
+        "output_config": {"effort": options.effort} if options.effort else {},
+    }
+    return Layout(arguments | {name: value for name, value in optional.items() if value}, placed)
+
+
+def api_messages(messages: tuple[Message, ...]) -> list[JsonObject]:
+    """Return a conversation as the API takes it, whatever an old or foreign thread holds."""
+    signed = tuple(map(_signed, messages))
+    whole = _with_valid_names(sendable((*map(_finished, signed[:-1]), *signed[-1:])))
+    if whole and whole[-1].role == "assistant" and whole[-1].partial:
+        whole = (*whole, Message("user", (Text(GO_ON),)))
+    return [{"role": message.role, "content": api_content(message)} for message in whole]
+
+
+def api_content(message: Message) -> list[Json]:
+    """Return a message's blocks as they are sent."""
+    return [clean_json(block_to_api(block)) for block in repair_message(message).content]
+
+
+def _signed(message: Message) -> Message:
+    """Return a message without reasoning that has no signature: nobody takes that back."""
+    kept = (b for b in message.content if not (isinstance(b, Thinking) and not b.signature))
+    return replace(message, content=tuple(kept))
+
+
+def _finished(message: Message) -> Message:
+    """Return an earlier message without reasoning at its end: it was cut off before its answer."""
+    content = message.content
+    while content and is_thinking(content[-1]):
+        content = content[:-1]
+    return replace(message, content=content)
+
+
+def _with_valid_names(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages with ids and names of calls that the API takes, and no id twice."""
+    taken: set[str] = set()
+    new_ids: defaultdict[str, list[str]] = defaultdict(list)
+
+    def valid(block: Block) -> Block:
+        match block:
+            case ToolUse(id=id_, name=name):
+                new_ids[id_].append(unused_id(id_, taken))
+                taken.add(new_ids[id_][-1])
+                return replace(block, id=new_ids[id_][-1], name=valid_name(name))
+            case ToolResult(tool_use_id=id_):
+                return replace(block, tool_use_id=new_ids[id_].pop(0))
+            case _:
+                return block
+
+    return tuple(replace(m, content=tuple(map(valid, m.content))) for m in messages)
+
+
+def _with_asides(messages: Sequence[JsonObject], asides: Mapping[int, str]) -> list[Json]:
+    """Return the messages with their asides, and with breakpoints in front of the last two."""
+    marked = [index for index, message in enumerate(messages) if message["role"] == "user"][-2:]
+    whole: list[Json] = []
+    for index, message in enumerate(messages):
+        content = message["content"]
+        blocks = list(content) if isinstance(content, list) else []
+        if index in marked:
+            _mark_last(blocks)
+        if index in asides:
+            blocks.append({"type": "text", "text": asides[index]})
+        whole.append({**message, "content": blocks})
+    return whole
+
+
+def _mark_last(blocks: list[Json]) -> None:
+    """Set a cache breakpoint on the last block that takes one."""
+    for place, block in reversed(list(enumerate(blocks))):
+        if isinstance(block, Mapping) and block.get("type") in CACHEABLE:
+            blocks[place] = {**block, "cache_control": EPHEMERAL}
+            return
+
+
+def _tool(tool: ToolSpec) -> Json:
+    return clean_json(
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+    )
 
 
 def _system(request: ModelRequest) -> list[Json]:
     texts = [request.system, *(s.text for s in request.sections if s.cacheable)]
-    blocks: list[dict[str, Json]] = [
-        {"type": "text", "text": text} for text in texts if text.strip()
+    blocks: list[Json] = [
+        {"type": "text", "text": clean_text(text)} for text in texts if text.strip()
     ]
-    if blocks:
-        blocks[-1]["cache_control"] = EPHEMERAL
-    return list(blocks)
-
-
-def _messages(request: ModelRequest) -> list[Json]:
-    messages = sendable(request.messages)
-    marked = {len(messages) - 1, _end_of_last_step(messages)}
-    contents = [
-        _content(message, breakpoint_=index in marked) for index, message in enumerate(messages)
-    ]
-    note = _note(request.sections)
-    if note and messages and messages[-1].role == "user":
-        contents[-1].append({"type": "text", "text": note})
-    return [
-        {"role": message.role, "content": content}
-        for message, content in zip(messages, contents, strict=True)
-    ]
-
-
-def _end_of_last_step(messages: Sequence[Message]) -> int:
-    """Return the index of the message that ended the request before this one."""
-    users = [index for index, message in enumerate(messages) if message.role == "user"]
-    return users[-2] if len(users) > 1 else -1
-
-
-def _content(message: Message, *, breakpoint_: bool) -> list[JsonObject]:
-    blocks = [block_to_api(block) for block in message.content]
-    if breakpoint_ and blocks and blocks[-1].get("type") not in UNCACHEABLE:
-        blocks[-1] = {**blocks[-1], "cache_control": EPHEMERAL}
+    _mark_last(blocks)
     return blocks
 
 
-def _note(sections: Sequence[PromptSection]) -> str:
-    return "\n\n".join(
-        f"<{section.name}>\n{_inside(section)}\n</{section.name}>"
+def _thinking(model: Model, max_tokens: int, *, wanted: bool) -> JsonObject:
+    if not wanted:
+        return {"type": model.off} if model.off else {}
+    match model.thinking:
+        case "adaptive":
+            return {"type": "adaptive", "display": "summarized"}
+        case "budget" if max_tokens > MIN_BUDGET:
+            budget = max(MIN_BUDGET, max_tokens // BUDGET_SHARE)
+            return {"type": "enabled", "budget_tokens": budget}
+        case _:
+            return {}
+
+
+def _framed(sections: Sequence[PromptSection]) -> str:
+    """Return the changing sections in one frame that no text in them can close, or nothing."""
+    shown = [
+        (valid_name(section.name), clean_text(section.text))
         for section in sections
         if not section.cacheable and section.text.strip()
-    )
-
-
-def _inside(section: PromptSection) -> str:
-    """Return a section's text, unable to close the frame it stands in."""
-    return section.text.replace(f"</{section.name}", f"<\\/{section.name}")
+    ]
+    if not shown:
+        return ""
+    names = "|".join([FRAME, *(name for name, _ in shown)])
+    tag = re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE)
+    parts = [f"<{name}>\n{tag.sub('&lt;', text)}\n</{name}>" for name, text in shown]
+    return "\n".join([f"<{FRAME}>", INTRODUCTION, *parts, f"</{FRAME}>"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Self, TypeAlias
 
-from todo_agent.agent.json import Json, JsonObject
+from todo_agent.agent.json import JsonObject
 from todo_agent.agent.messages import Block, Message, Text, Thinking, ToolUse
 from todo_agent.agent.provider import (
     ModelDelta,
@@ -18,18 +18,14 @@ from todo_agent.agent.provider import (
     ProviderError,
     Usage,
 )
+from todo_agent.providers.accumulate import COMPLETE, cut_off
+from todo_agent.providers.script import ScriptError, check_reply, read_script
 
 Reply: TypeAlias = (
     "JsonObject | ModelResponse | Callable[[ModelRequest], JsonObject | ModelResponse]"
 )
-FIELDS = frozenset(
-    {"text", "thinking", "calls", "stop", "usage", "error", "delay", "chunk", "pace", "hang"}
-)
-CUT_OFF = "The answer was cut off inside this call, so it was not run. Send smaller pieces."
-
-
-class ScriptError(ValueError):
-    """A script that cannot be played; the message names the entry."""
+DEFAULT_CHUNK = 24
+"""Characters of one streamed piece."""
 
 
 class ScriptedProvider:
@@ -47,34 +43,31 @@ class ScriptedProvider:
         then: the reply to every request after the last one; without it they fail.
 
     Raises:
-        ScriptError: a reply has a field that is not known.
+        ScriptError: a reply is none.
     """
 
     def __init__(self, replies: Sequence[Reply], *, then: Reply | None = None) -> None:
         for index, reply in enumerate(replies):
-            _check(reply, f"replies[{index}]")
+            check_reply(reply, f"replies[{index}]")
+        if then is not None:
+            check_reply(then, "then")
         self._replies = list(replies)
         self._then = then
         self.requests: list[ModelRequest] = []
         """Every request so far."""
 
     @classmethod
-    def load(cls, path: Path | Traversable) -> ScriptedProvider:
-        """Read a script: a JSON object with `replies` and perhaps `then`.
+    def load(cls, path: Path | Traversable) -> Self:
+        """Read a script: a JSON list of replies, or an object of `replies` and perhaps `then`.
 
         Raises:
-            ScriptError: it cannot be read or is not such an object.
+            ScriptError: it cannot be read or played; the message names the file and the entry.
         """
         try:
-            data = json.loads(path.read_text("utf-8"))
+            replies, then = read_script(path.read_text("utf-8"))
+            return cls(replies, then=then)
         except (OSError, ValueError) as error:
             raise ScriptError(f"{path}: {error}") from error
-        match data:
-            case {"replies": list(replies), **rest} if rest.keys() <= {"then"}:
-                then = rest.get("then")
-                return cls(replies, then=then if isinstance(then, Mapping) else None)
-            case _:
-                raise ScriptError(f"{path}: a script is an object with `replies` and `then`")
 
     async def stream(
         self, request: ModelRequest, on_delta: Callable[[ModelDelta], None]
@@ -84,107 +77,69 @@ class ScriptedProvider:
         number = len(self.requests)
         reply = self._replies[number - 1] if number <= len(self._replies) else self._then
         if reply is None:
-            raise ProviderError(f"The script has no reply {number}.", kind="script")
+            text = f"The script has {len(self._replies)} replies, and this is request {number}."
+            raise ProviderError(text, kind="script")
         if callable(reply):
             reply = reply(request)
+            check_reply(reply, f"reply {number}")
         if isinstance(reply, ModelResponse):
+            for delta in _deltas(reply.message, chunk=DEFAULT_CHUNK):
+                on_delta(delta)
             return reply
-        _check(reply, f"reply {number}")
-        return await _play(reply, number, on_delta)
+        if isinstance(reply, Mapping):
+            return await _play(reply, number, on_delta)
+        raise ScriptError(f"reply {number} is no reply: {reply!r}")
 
 
 async def _play(
-    reply: JsonObject, number: int, on_delta: Callable[[ModelDelta], None]
+    reply: Mapping[str, Any], number: int, on_delta: Callable[[ModelDelta], None]
 ) -> ModelResponse:
-    await asyncio.sleep(_seconds(reply.get("delay")))
-    usage = _usage(reply.get("usage"))
+    await asyncio.sleep(reply.get("delay", 0))
     message = Message("assistant", tuple(_blocks(reply, number)))
-    for delta in _deltas(message, chunk=_chunk(reply)):
+    usage = Usage(**reply.get("usage", {}))
+    for delta in _deltas(message, chunk=reply.get("chunk", DEFAULT_CHUNK)):
         on_delta(delta)
-        await asyncio.sleep(_seconds(reply.get("pace")))
+        await asyncio.sleep(reply.get("pace", 0))
     if reply.get("hang"):
         await asyncio.Event().wait()
-    match reply.get("error"):
-        case {"kind": str(kind), "message": str(text), **rest}:
-            after = rest.get("retry_after")
-            raise ProviderError(
-                text,
-                kind=kind,
-                retriable=rest.get("retriable") is True,
-                retry_after=float(after) if isinstance(after, int | float) else None,
-                partial=Message("assistant", (Text(message.text),)) if message.text else None,
-                usage=usage,
-            )
-        case _:
-            pass
+    if "error" in reply:
+        error = reply["error"]
+        raise ProviderError(
+            error["message"],
+            kind=error["kind"],
+            retriable=error.get("retriable", False),
+            retry_after=error.get("retry_after"),
+            partial=Message("assistant", (Text(message.text),)) if message.text else None,
+            usage=usage,
+        )
     stop = reply.get("stop") or ("tool_use" if message.calls else "end_turn")
-    cut = message.calls[-1:] if stop == "max_tokens" else ()
-    return ModelResponse(message, str(stop), usage, {call.id: CUT_OFF for call in cut})
+    cut = () if stop in COMPLETE else message.calls
+    return ModelResponse(message, stop, usage, {call.id: cut_off(stop) for call in cut})
 
 
-def _blocks(reply: JsonObject, number: int) -> list[Block]:
-    blocks: list[Block] = []
-    thinking, text, calls = reply.get("thinking"), reply.get("text"), reply.get("calls")
-    if isinstance(thinking, str):
-        blocks.append(Thinking(thinking, f"signature-{number}"))
-    if isinstance(text, str):
-        blocks.append(Text(text))
-    if isinstance(calls, list):
-        blocks += [_call(call, f"call_{number}_{i}") for i, call in enumerate(calls, 1)]
-    return blocks
+def _blocks(reply: Mapping[str, Any], number: int) -> Iterator[Block]:
+    if "thinking" in reply:
+        yield Thinking(reply["thinking"], f"signature-{number}")
+    if "text" in reply:
+        yield Text(reply["text"])
+    for index, call in enumerate(reply.get("calls", ()), 1):
+        yield ToolUse(call.get("id", f"call_{number}_{index}"), call["name"], call["input"])
 
 
-def _call(call: Json, fresh_id: str) -> ToolUse:
-    match call:
-        case {"name": str(name), "input": Mapping() as input_, **rest}:
-            return ToolUse(str(rest.get("id", fresh_id)), name, input_)
-        case _:
-            raise ScriptError(f"a call is an object with `name` and `input`, not {call!r}")
-
-
-def _deltas(message: Message, *, chunk: int) -> list[ModelDelta]:
-    deltas: list[ModelDelta] = []
+def _deltas(message: Message, *, chunk: int) -> Iterator[ModelDelta]:
     for block in message.content:
         match block:
             case Text(text):
-                deltas += [ModelDelta("text", piece) for piece in _pieces(text, chunk)]
+                yield from (ModelDelta("text", piece) for piece in _pieces(text, chunk))
             case Thinking(thinking):
-                deltas += [ModelDelta("thinking", piece) for piece in _pieces(thinking, chunk)]
+                yield from (ModelDelta("thinking", piece) for piece in _pieces(thinking, chunk))
             case ToolUse(id_, name, input_):
                 text = json.dumps(input_, ensure_ascii=False)
-                deltas += [
-                    ModelDelta("tool_input", piece, id_, name) for piece in _pieces(text, chunk)
-                ]
+                for piece in _pieces(text, chunk):
+                    yield ModelDelta("tool_input", piece, id_, name)
             case _:
                 pass
-    return deltas
 
 
-def _pieces(text: str, size: int) -> list[str]:
-    return [text[start : start + size] for start in range(0, len(text), size)]
-
-
-def _check(reply: Reply, where: str) -> None:
-    if not isinstance(reply, Mapping):
-        if isinstance(reply, ModelResponse) or callable(reply):
-            return
-        raise ScriptError(f"{where} is no reply: {reply!r}")
-    unknown = reply.keys() - FIELDS
-    if unknown:
-        raise ScriptError(f"{where} has unknown fields: {', '.join(sorted(unknown))}")
-
-
-def _seconds(value: Json) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _chunk(reply: JsonObject) -> int:
-    chunk = reply.get("chunk")
-    return chunk if isinstance(chunk, int) and chunk > 0 else 24
-
-
-def _usage(data: Json) -> Usage:
-    if not isinstance(data, Mapping):
-        return Usage()
-    numbers = {name: value for name, value in data.items() if isinstance(value, int)}
-    return Usage(**numbers)
+def _pieces(text: str, size: int) -> Iterator[str]:
+    return (text[start : start + size] for start in range(0, len(text), size))
