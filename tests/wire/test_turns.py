@@ -296,3 +296,72 @@ async def test_a_pause_goes_back_unchanged_and_the_turn_goes_on():
     last = turns.server.requests[1]["messages"][-1]
     assert (last["role"], last["content"][0]["text"]) == ("assistant", "searching")
     assert ends == [Answered("done")]
+
+
+def thoughtful(number: int, name: str, input_: object) -> Play:
+    """An answer of reasoning and one call."""
+    return answer(thinking("hm", f"s{number}"), tool_use(f"t{number}", name, input_))
+
+
+async def test_a_plan_that_changes_at_every_step_costs_no_reasoning():
+    replies = [
+        *(thoughtful(i, "write_todos", todos("a", "b", "c", done=i)) for i in range(4)),
+        thoughtful(4, "read", {"path": "x"}),
+        answer(text("ok")),
+        answer(text("again")),
+    ]
+    with WireServer(replies, binds=True) as server:
+        turns = Turns(server)
+        ends = [await turns.send("go"), await turns.send("and?")]
+    assert ends == [Answered("ok"), Answered("again")]
+    assert server.violations == []
+    kept = [b["type"] for m in server.requests[-1]["messages"] for b in m["content"]]
+    assert kept.count("thinking") == 5
+
+
+async def test_after_a_restart_the_thread_goes_on_without_its_old_reasoning():
+    replies = [
+        thoughtful(0, "write_todos", todos("a")),
+        thoughtful(1, "read", {"path": "x"}),
+        answer(text("ok")),
+        thoughtful(2, "read", {"path": "x"}),
+        answer(text("again")),
+    ]
+    with WireServer(replies, binds=True) as server:
+        before = Turns(server)
+        await before.send("go")
+        after = Turns(server, before.conversation)
+        assert await after.send("and?") == Answered("again")
+    assert [violation.rpartition(". ")[2] for violation in server.violations] == [
+        "The block is bound to a different conversation."
+    ]
+    kept = [b.get("signature") for m in server.requests[-1]["messages"] for b in m["content"]]
+    assert list(filter(None, kept)) == ["s2"]
+
+
+async def test_a_call_id_that_comes_again_does_not_harm_the_thread():
+    replies = [answer(tool_use("call_0", "read", {"path": p})) for p in "abc"]
+    turns, ends = await play([*replies, answer(text("ok"))], "go")
+    assert ends == [Answered("ok")]
+    assert turns.results == [(f"content of {p}", False) for p in "abc"]
+
+
+async def test_results_too_large_to_send_are_shortened_and_the_thread_goes_on():
+    turns, ends = await play(
+        [
+            *(answer(tool_use(f"t{i}", "read", {"path": "x" * 20_000})) for i in range(3)),
+            status(413, "Request exceeds the maximum size", kind="request_too_large"),
+            answer(text("ok")),
+            answer(text("again")),
+        ],
+        "go",
+        "and?",
+    )
+    assert ends == [Answered("ok"), Answered("again")]
+    lengths = [
+        [len(b["content"][0]["text"]) for m in request["messages"] for b in m["content"]
+         if b["type"] == "tool_result"]
+        for request in turns.server.requests[-3:]
+    ]  # fmt: skip
+    assert [all(n > 20_000 for n in row) for row in lengths] == [True, False, False]
+    assert lengths[1] == lengths[2]
