@@ -136,7 +136,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path):
         ("model", "FILE:1:6: "),
         ('modle = "x"', "FILE:1:1: there is no setting modle. Did you mean model?"),
         ('[ui]\n  theem = "x"', "FILE:2:3: there is no setting ui.theem. Did you mean ui.theme?"),
-        ("[uy]\nmouse = true", "FILE:1:1: there is no section [uy]. Sections: [limits], [perm"),
+        ("[uy]\nmouse = true", "FILE:1:1: there is no section [uy]. Sections: [context], "),
         ("mouse = true", "FILE:1:1: there is no setting mouse. Did you mean ui.mouse?"),
         (
             '[ui]\nmouse = true\nmodel = "x"',

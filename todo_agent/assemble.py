@@ -20,6 +20,7 @@ from todo_agent.errors import ConfigError
 from todo_agent.extensions.host import ExtensionHost
 from todo_agent.instructions import NAME as INSTRUCTIONS
 from todo_agent.middleware.budget import Budget
+from todo_agent.middleware.compaction import Compaction
 from todo_agent.middleware.instructions import Instructions
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
@@ -31,7 +32,7 @@ from todo_agent.paths import Paths
 from todo_agent.plan.disciplines import DISCIPLINES
 from todo_agent.plan.extension import TodoWriteExtension
 from todo_agent.plan.middleware import TodoListMiddleware, TodoMiddleware
-from todo_agent.providers.late import LateProvider, MissingProvider
+from todo_agent.providers.late import CountingProvider, LateProvider, MissingProvider
 from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, known_models
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
@@ -133,6 +134,9 @@ class Workshop:
         if isinstance(self._provider, LateProvider):
             await self._provider.ready()
 
+    def _window_of(self, model: str) -> int:
+        return self._config.context_window or context_window(model)
+
     def _new_thread(self, model: str) -> Thread:
         """Return a thread of this directory, in memory where none can be stored."""
         mode = self._config.mode
@@ -163,11 +167,17 @@ class Workshop:
             may_read=permissions.may_read,
         )
         plan, outermost, carrying = _plan(config, conversation)
+        compaction = Compaction(
+            self._window_of,
+            at=config.compact_at / 100 or None,
+            count=self._provider.count_tokens if isinstance(self._provider, LateProvider) else None,
+        )
         stack: list[Middleware] = [
             *outermost,
             Instructions(config.instructions, source=INSTRUCTIONS),
             permissions,
             Secrets(filter(None, (config.api_key, config.auth_token))),
+            compaction,
             carrying,
             Repetition(),
             Retries(),
@@ -195,7 +205,8 @@ class Workshop:
             jobs=jobs,
             snapshots=snapshots,
             models=known_models(),
-            context_window=context_window,
+            context_window=self._window_of,
+            compaction=compaction,
             scripted=self._place.demo,
             notices=(*config.notices, *self._sandbox_notices, *notices, *changed),
         )
@@ -208,9 +219,9 @@ def _provider(config: Config, place: Place) -> Provider:
     if not config.has_key:
         return MissingProvider(NO_KEY)
 
-    def build() -> Provider:
+    def build() -> CountingProvider:
         module = importlib.import_module("todo_agent.providers.anthropic")
-        provider: Provider = module.AnthropicProvider(
+        provider: CountingProvider = module.AnthropicProvider(
             api_key=config.api_key or None,
             auth_token=None if config.api_key else config.auth_token,
             base_url=config.base_url or None,

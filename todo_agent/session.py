@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
@@ -23,6 +23,7 @@ from todo_agent.agent.events import (
 )
 from todo_agent.agent.loop import Agent
 from todo_agent.agent.messages import Display, Message, Text, ToolResult, user
+from todo_agent.agent.middleware import RunContext
 from todo_agent.agent.modes import Mode
 from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
 from todo_agent.agent.provider import Usage
@@ -39,6 +40,7 @@ from todo_agent.agent.tools import (
 from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
 from todo_agent.middleware.budget import COST
+from todo_agent.middleware.compaction import Compaction
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.keys import PLAN, is_interrupted
@@ -85,6 +87,7 @@ class Parts:
     """What files held before the agent changed them."""
     models: tuple[str, ...]
     context_window: Callable[[str], int]
+    compaction: Compaction
     scripted: bool = False
     notices: tuple[str, ...] = ()
 
@@ -269,6 +272,28 @@ class Session:
         answered = not self.messages or self.messages[-1].role == "assistant"
         self._start(user(CONTINUE) if answered else None)
 
+    def compact(self, focus: str = "") -> None:
+        """Sum up the older part of the conversation, which stays whole in the thread.
+
+        It is a run of its own: its end comes as an event.
+
+        Args:
+            focus: what the summary must keep in particular.
+
+        Raises:
+            TodoAgentError: the thread is read-only, or the agent works.
+        """
+        self._refuse_read_only()
+        if self.running:
+            raise TodoAgentError("The agent is still working. Interrupt it first.")
+
+        async def job(ctx: RunContext) -> None:
+            if not await self._parts.compaction.compact(ctx, focus):
+                ctx.emit(Warned("The conversation is short; there is nothing to sum up yet."))
+
+        self._renew_control()
+        self._run = asyncio.ensure_future(self._perform(job))
+
     def unqueue(self) -> str | None:
         """Take back the newest text that waits."""
         message = self._control.unqueue()
@@ -371,11 +396,21 @@ class Session:
 
     def _start(self, message: Message | None) -> None:
         self._parts.snapshots.begin_turn()
+        self._renew_control()
+        self._run = asyncio.ensure_future(self._drive(message))
+
+    def _renew_control(self) -> None:
+        """Take what still waits over into the control of the next run."""
         waiting = self._control.waiting
         self._control = Control()
         for queued in waiting:
             self._control.steer(queued)
-        self._run = asyncio.ensure_future(self._drive(message))
+
+    async def _perform(self, job: Callable[[RunContext], Awaitable[None]]) -> RunEnd:
+        end = await self._agent.perform(
+            job, self._emit, conversation=self._conversation, control=self._control
+        )
+        return await self._ended(end)
 
     async def _drive(self, message: Message | None) -> RunEnd:
         end = await self._agent.run(
@@ -385,6 +420,10 @@ class Session:
             control=self._control,
             ask=self._ask,
         )
+        return await self._ended(end)
+
+    async def _ended(self, end: RunEnd) -> RunEnd:
+        """Go on with what waits, if the run left the agent free for it."""
         self.last_end = end
         if not self._control.waiting or not isinstance(end, Answered):
             return end

@@ -154,6 +154,8 @@ class Config:
     max_prompt_section_tokens: int = setting(
         "limits.max_prompt_section_tokens", whole(100, 1_000_000), default=8000
     )
+    context_window: int | None = setting("context.window", whole(1000, 100_000_000), default=None)
+    compact_at: int = setting("context.compact_at", whole(0, 95), default=80)
     theme: str = setting("ui.theme", text, default="todo-agent-dark")
     mouse: bool = setting("ui.mouse", yes_or_no, default=True)
     ascii: bool | None = setting("ui.ascii", yes_or_no, default=None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from todo_agent.agent.events import (
+    CompactionStarted,
     Event,
     MessageAdded,
     QuestionClosed,
@@ -80,6 +81,7 @@ class StandIn:
     commands: list[str] = field(default_factory=list)
     answers: list[tuple[str, Answer]] = field(default_factory=list)
     retries: int = 0
+    compactions: list[str] = field(default_factory=list)
     refuses_plans: str | None = None
     refuses_messages: str | None = None
     closed: bool = False
@@ -165,6 +167,11 @@ class StandIn:
 
     def run_command(self, command: str) -> None:
         self.commands.append(command)
+
+    def compact(self, focus: str = "") -> None:
+        self.compactions.append(focus)
+        self.running = True
+        self.emit(CompactionStarted())
 
     def set_model(self, name: str) -> None:
         self.model = name

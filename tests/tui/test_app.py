@@ -8,6 +8,7 @@ from tests.tui.stand_in import DIFF, Bench, Info, StandIn, plan, result
 from tests.tui.support import screen
 from todo_agent.agent.events import (
     ApprovalRequested,
+    Compacted,
     QuestionClosed,
     RetryScheduled,
     RunFinished,
@@ -153,6 +154,32 @@ async def test_a_retry_takes_back_the_void_pieces():
             Notice("Overloaded.", hint, "warning"),
             Answer("whole"),
         )
+
+
+async def test_a_compaction_says_what_became_of_the_context():
+    async with screen() as shown:
+        await shown.type("/compact the limits")
+        await shown.press("enter")
+        await shown.shows("compacting")
+        assert shown.session.compactions == ["the limits"]
+        shown.session.emit(Compacted(180_000, 21_000, 42))
+        shown.session.end(Answered("", "performed"))
+        await shown.shows("Context shortened: 42 messages summed up, 180k → 21k tokens.")
+        await shown.until(lambda: "compacting" not in shown.text())
+        assert "The thread keeps everything." in shown.text()
+
+
+async def test_a_failed_compaction_takes_nothing_off_the_screen():
+    async with screen() as shown:
+        shown.session.send("x")
+        shown.session.says("hello")
+        shown.session.end()
+        await shown.settled()
+        shown.session.compact()
+        shown.session.emit(RetryScheduled(1, 2.0, "Overloaded."))
+        shown.session.end(Failed("Overloaded.", kind="overloaded"))
+        await shown.shows("failed")
+        assert shown.app.transcript.entries[:2] == (Said("x"), Answer("hello"))
 
 
 async def test_running_output_shows_in_a_small_window():

@@ -42,6 +42,8 @@ class Commit:
     keep: int | None = None
     """First forget all but so many messages: a blocked turn, a rewind."""
     by: By = "model"
+    context_tokens: int | None = None
+    """How full the context is from now on; None: as the usage says."""
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.update or self.usage != NO_USAGE or self.keep is not None)
@@ -140,5 +142,7 @@ class Conversation:
             self.messages = append(self.messages, message)
         self.state = self.state.apply(commit.update)
         self.usage = self.usage + commit.usage
-        if commit.usage != NO_USAGE:
+        if commit.context_tokens is not None:
+            self.context_tokens = commit.context_tokens
+        elif commit.usage != NO_USAGE:
             self.context_tokens = commit.usage.context_tokens

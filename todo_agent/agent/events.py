@@ -143,11 +143,18 @@ class RetryScheduled(_Stamped):
 
 
 @dataclass(frozen=True)
+class CompactionStarted(_Stamped):
+    """The conversation is being shortened, which may take as long as an answer."""
+
+
+@dataclass(frozen=True)
 class Compacted(_Stamped):
-    """What is sent of the conversation was shortened."""
+    """What is sent of the conversation was shortened; the conversation itself is whole."""
 
     before_tokens: int
     after_tokens: int
+    summarised: int
+    """How many of its messages a summary stands for; 0 where clearing old results was enough."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,7 @@ Event: TypeAlias = (
     | ApprovalRequested
     | QuestionClosed
     | RetryScheduled
+    | CompactionStarted
     | Compacted
     | Warned
     | UsageChanged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -20,7 +20,7 @@ from todo_agent.agent.events import (
 )
 from todo_agent.agent.history import open_calls
 from todo_agent.agent.messages import Message, Text, ToolResult, user
-from todo_agent.agent.middleware import Block, Directive, Middleware
+from todo_agent.agent.middleware import Block, Directive, Middleware, RunContext
 from todo_agent.agent.model_step import Asked, ModelStep
 from todo_agent.agent.outcomes import (
     Answer,
@@ -44,6 +44,10 @@ from todo_agent.agent.tools import Error, Tool
 
 MAX_PAUSES = 10
 """How often in a row the API may pause a turn of its own tools."""
+PERFORMED = "performed"
+"""How a run stops that had something else to do than to answer."""
+OUT_OF_ROOM = "model_context_window_exceeded"
+"""How an answer stops that filled the context to the brim."""
 MAX_CUT_OFF = 3
 """How many answers in a row may hit the output limit inside a call."""
 Before: TypeAlias = tuple[int, State]
@@ -139,11 +143,43 @@ class Agent:
         run = self._new_run(conversation, emit, control, ask)
         return await closed(run, lambda: self._go_on(run, answer))
 
+    async def perform(
+        self,
+        job: Callable[[RunContext], Awaitable[None]],
+        emit: Emit = _unseen,
+        *,
+        conversation: Conversation,
+        control: Control | None = None,
+    ) -> RunEnd:
+        """Do something with a conversation that is no answer, such as compacting it.
+
+        It is a run without an input: one at a time, to be interrupted, and ended for every
+        middleware like any other. It ends `Answered` with the stop `performed` and no text,
+        or as what went wrong.
+
+        Raises:
+            asyncio.CancelledError: the caller was cancelled; the run is closed first.
+        """
+        run = self._new_run(conversation, emit, control, None)
+
+        async def performed() -> RunEnd:
+            await answer_open_calls(run)
+            run.tools = run.stack.tools()
+            await job(run)
+            return Answered("", PERFORMED)
+
+        return await closed(run, performed)
+
     def _new_run(
         self, conversation: Conversation, emit: Emit, control: Control | None, ask: Ask | None
     ) -> Run:
         control = control or Control()
-        return Run(conversation, self.stack, self.name, emit, control, ask, self.model)
+        return Run(
+            conversation, self.stack, self.name, emit, control, ask, self.model, self._ask_aside
+        )
+
+    async def _ask_aside(self, run: Run, messages: tuple[Message, ...]) -> ModelResponse:
+        return await ModelStep(self, run).ask_aside(messages)
 
     async def _take_up(self, run: Run, message: Message) -> RunEnd:
         await answer_open_calls(run)
@@ -216,6 +252,9 @@ class Agent:
                     kind="limit",
                 )
             directive = await self._directive(run, response)
+            if response.stop == OUT_OF_ROOM and directive.decision != "again":
+                text = "The conversation no longer fits into the model's context window."
+                return Failed(text, kind="context_window", by="model")
             settled = _settle(response, directive)
             over = await self._after_answer(
                 run, response.message, settled, directive, before, stop=response.stop
@@ -248,10 +287,9 @@ class Agent:
         if response.stop == "refusal":
             reason = response.detail or "The model declined to answer."
             raise Stopped(Failed(reason, kind="refusal", by="model"))
-        await run.commit(Commit((response.message,), response.update))
-        if response.stop == "model_context_window_exceeded":
-            text = "The conversation no longer fits into the model's context window."
-            raise Stopped(Failed(text, kind="context_window", by="model"))
+        partial = response.stop == OUT_OF_ROOM or response.message.partial
+        message = replace(response.message, partial=partial)
+        await run.commit(Commit((message,), response.update))
         return response
 
     async def _directive(self, run: Run, response: ModelResponse) -> Directive:

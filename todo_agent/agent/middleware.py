@@ -39,6 +39,11 @@ class RunContext(Protocol):
         ...
 
     @property
+    def model(self) -> str:
+        """The model that the agent had chosen when the run began."""
+        ...
+
+    @property
     def step(self) -> int:
         """The number of the model step, from 1; 0 before the first."""
         ...
@@ -51,6 +56,11 @@ class RunContext(Protocol):
     @property
     def messages(self) -> tuple[Message, ...]:
         """The committed conversation."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """How full the context was after the last answer, in tokens; 0 where that is unknown."""
         ...
 
     @property
@@ -77,6 +87,26 @@ class RunContext(Protocol):
 
     async def append(self, message: Message) -> None:
         """Commit a message at the end of the conversation, at once."""
+        ...
+
+    async def ask_aside(self, messages: tuple[Message, ...]) -> ModelResponse:
+        """Ask the model about these messages, in place of the conversation's.
+
+        The request goes through every middleware, marked as an `aside`. Its answer is not
+        shown and not added to the conversation; what it cost, and the updates that came
+        with it, are committed.
+
+        Raises:
+            ProviderError: the call failed.
+        """
+        ...
+
+    async def change(self, update: Update, *, context_tokens: int) -> None:
+        """Commit an update at once, with how full the context is from now on.
+
+        Raises:
+            UndeclaredKeyError: no middleware of the stack declares one of the keys (S0-85).
+        """
         ...
 
 

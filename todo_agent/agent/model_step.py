@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from uuid import uuid4
 
 from todo_agent.agent.events import TextDelta, ThinkingDelta, ToolInputDelta, Warned
+from todo_agent.agent.messages import Message
 from todo_agent.agent.middleware import AskingMiddleware, CallModel, Middleware, Suspend
 from todo_agent.agent.outcomes import Question
 from todo_agent.agent.prompt import PromptSection, bound_sections
@@ -60,10 +61,27 @@ class ModelStep:
             Asked: an asking middleware suspends the run.
             ProviderError: the call failed.
         """
+        return await self._chain()(await self._request())
+
+    async def ask_aside(self, messages: tuple[Message, ...]) -> ModelResponse:
+        """Return the answer to other messages; nothing of it is shown (see `RunContext`).
+
+        Raises:
+            ProviderError: the call failed.
+            RuntimeError: an asking middleware suspends, which nobody can answer here.
+        """
+        request = replace(await self._request(), messages=messages, aside=True)
+        try:
+            return await self._chain()(request)
+        except Asked as asked:
+            text = f"{asked.by} put a question about a request beside the conversation"
+            raise RuntimeError(text) from asked
+
+    def _chain(self) -> CallModel:
         chain: CallModel = self._call
         for item in reversed(self.run.stack.middleware):
             chain = self._wrapped(item, chain)
-        return await chain(await self._request())
+        return chain
 
     async def _request(self) -> ModelRequest:
         run, settings = self.run, self.settings
@@ -86,13 +104,14 @@ class ModelStep:
 
     async def _call(self, request: ModelRequest) -> ModelResponse:
         self.heard.clear()
+        show = _unseen if request.aside else self._show
         try:
-            response = await self.settings.provider.stream(request, self._show)
+            response = await self.settings.provider.stream(request, show)
         except ProviderError as error:
             if error.usage != NO_USAGE:
-                await self.run.count(error.usage)
+                await self.run.count(error.usage, aside=request.aside)
             raise
-        await self.run.count(response.usage)
+        await self.run.count(response.usage, aside=request.aside)
         return response
 
     def _show(self, delta: ModelDelta) -> None:
@@ -137,3 +156,7 @@ class ModelStep:
             if run.ask is None:
                 raise Asked(question, name)
             text = (await run.put(question, run.ask)).text
+
+
+def _unseen(delta: ModelDelta) -> None:
+    """Show a piece of an answer to nobody."""

@@ -68,6 +68,8 @@ class ModelRequest:
     """Prompt sections in stack order. A provider sends the cacheable ones behind the system
     prompt and the others behind the last message, so a changing plan spoils no cache."""
     max_tokens: int = 32_000
+    aside: bool = False
+    """It asks something beside the conversation: its answer is not shown, nor part of it."""
 
     def with_note(self, text: str) -> ModelRequest:
         """Return the request with one more section that only this request carries."""

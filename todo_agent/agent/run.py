@@ -21,14 +21,16 @@ from todo_agent.agent.events import (
 from todo_agent.agent.json import Json, JsonObject
 from todo_agent.agent.messages import Message, ToolUse
 from todo_agent.agent.outcomes import Answer, Question
-from todo_agent.agent.provider import NO_USAGE, Usage
-from todo_agent.agent.stack import OwnedTool, Stack, guarded
-from todo_agent.agent.state import State
+from todo_agent.agent.provider import NO_USAGE, ModelResponse, Usage
+from todo_agent.agent.stack import OwnedTool, Stack, UndeclaredKeyError, guarded
+from todo_agent.agent.state import State, Update
 from todo_agent.agent.tools import NO_LOCKS, Error, Locks
 from todo_agent.agent.validation import check
 
 Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 Emit: TypeAlias = Callable[[Event], None]
+Aside: TypeAlias = Callable[["Run", tuple[Message, ...]], Awaitable[ModelResponse]]
+"""Asks the model beside the conversation."""
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Run:
     control: Control
     ask: Ask | None
     model: str
+    aside: Aside
     run_id: str = field(default_factory=lambda: uuid4().hex)
     step: int = 0
     tools: Mapping[str, OwnedTool] = field(default_factory=dict)
@@ -62,6 +65,11 @@ class Run:
     def messages(self) -> tuple[Message, ...]:
         """The committed conversation."""
         return self.conversation.messages
+
+    @property
+    def context_tokens(self) -> int:
+        """How full the context was after the last answer."""
+        return self.conversation.context_tokens
 
     @property
     def extra(self) -> dict[str, Json]:
@@ -98,6 +106,20 @@ class Run:
         """Commit a message at the end of the conversation, at once."""
         await self.commit(Commit((message,)))
 
+    async def ask_aside(self, messages: tuple[Message, ...]) -> ModelResponse:
+        """Ask the model about these messages, beside the conversation."""
+        response = await self.aside(self, messages)
+        if response.update:
+            await self.commit(Commit(update=response.update))
+        return response
+
+    async def change(self, update: Update, *, context_tokens: int) -> None:
+        """Commit an update at once, with how full the context is from now on."""
+        undeclared = update.names - self.stack.keys
+        if undeclared:
+            raise UndeclaredKeyError("the stack", undeclared)
+        await self.commit(Commit(update=update, context_tokens=context_tokens))
+
     async def commit(self, commit: Commit, *, with_events: Sequence[Event] = ()) -> None:
         """Commit, show what changed and the events that belong to it, and announce it.
 
@@ -118,9 +140,11 @@ class Run:
         """Undo everything since an earlier point of the conversation."""
         await self.conversation.restore(keep=keep, state=state, show=self._show)
 
-    async def count(self, usage: Usage) -> None:
-        """Count one model call."""
-        await self.commit(Commit(usage=usage))
+    async def count(self, usage: Usage, *, aside: bool) -> None:
+        """Count one model call; one beside the conversation leaves the context as full as it is."""
+        await self.commit(
+            Commit(usage=usage, context_tokens=self.context_tokens if aside else None)
+        )
 
     async def announce(self, message: Message) -> None:
         """Tell every middleware that a message was committed."""
@@ -140,7 +164,7 @@ class Run:
         conversation = self.conversation
         if applied.update:
             self.emit(StateChanged(self.state, applied.update.names, by=applied.by))
-        if applied.usage != NO_USAGE:
+        if applied.usage != NO_USAGE or applied.context_tokens is not None:
             self.emit(UsageChanged(conversation.usage, conversation.context_tokens, self.model))
         first = len(self.messages) - len(applied.messages)
         for index, message in enumerate(applied.messages, first):

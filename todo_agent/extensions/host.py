@@ -90,7 +90,7 @@ class ExtensionHost(Middleware):
             RequestBusyError: a request of it is under way.
             Exception: what a hook raised, after every `on_error`.
         """
-        run = Run(conversation, Stack([self]), agent_name, emit, Control(), None, "")
+        run = Run(conversation, Stack([self]), agent_name, emit, Control(), None, "", _no_model)
         if conversation.running:
             raise RequestBusyError(f"session {conversation.id!r} has a request already")
         serving = self._begin(run, Compaction(run, conversation=conversation))
@@ -149,7 +149,12 @@ class ExtensionHost(Middleware):
     async def wrap_model_call(
         self, request: ModelRequest, call_next: CallModel, ctx: RunContext
     ) -> ModelResponse:
-        """Show the request to each extension, made anew, and wrap the call."""
+        """Show the request to each extension, made anew, and wrap the call.
+
+        What is asked beside the conversation is none of theirs.
+        """
+        if request.aside:
+            return await call_next(request)
         serving, seen = self._serving[ctx.run_id], len(ctx.messages)
 
         def made_anew() -> ModelRequest:
@@ -246,6 +251,10 @@ class ExtensionHost(Middleware):
 
     def _release(self, run_id: str) -> list[str]:
         return self._serving.pop(run_id).release()
+
+
+async def _no_model(run: Run, messages: tuple[Message, ...]) -> ModelResponse:
+    raise RuntimeError("a compaction by extensions has no model to ask (S2-47)")
 
 
 def _without_waiting(

@@ -66,7 +66,9 @@ class Replay:
             else:
                 self.values[name] = value
         self.usage = self.usage + record.usage
-        if record.usage != NO_USAGE:
+        if record.context_tokens is not None:
+            self.context_tokens = record.context_tokens
+        elif record.usage != NO_USAGE:
             self.context_tokens = record.usage.context_tokens
 
 

@@ -58,13 +58,22 @@ class CommitRecord:
     usage: Usage = NO_USAGE
     keep: int | None = None
     by: By = "model"
+    context_tokens: int | None = None
     schema: int = SCHEMA
 
     @classmethod
     def of(cls, commit: Commit, *, seq: int, at: float) -> CommitRecord:
         """Return the record of a commit."""
-        update = commit.update.to_json()
-        return cls(seq, at, commit.messages, update, commit.usage, commit.keep, commit.by)
+        return cls(
+            seq,
+            at,
+            commit.messages,
+            commit.update.to_json(),
+            commit.usage,
+            commit.keep,
+            commit.by,
+            commit.context_tokens,
+        )
 
 
 Record: TypeAlias = HeaderRecord | CommitRecord
@@ -198,10 +207,12 @@ def _to_json(record: Record) -> JsonObject:
     match record:
         case HeaderRecord(seq, at, header):
             data |= {"kind": "meta", "seq": seq, "at": at, **header_to_json(header)}
-        case CommitRecord(seq, at, messages, update, usage, keep, by):
+        case CommitRecord(seq, at, messages, update, usage, keep, by, context_tokens):
             data |= {"kind": "commit", "seq": seq, "at": at, "by": by}
             if keep is not None:
                 data["keep"] = keep
+            if context_tokens is not None:
+                data["context_tokens"] = context_tokens
             if messages:
                 data["messages"] = [message_to_json(message) for message in messages]
             if update:
@@ -226,8 +237,9 @@ def _from_json(data: Json) -> Record:
                 _messages(data.get("messages", [])),
                 _update(data.get("update", {})),
                 usage_from_json(data["usage"]) if "usage" in data else NO_USAGE,
-                _keep(data.get("keep")),
+                _count(data.get("keep")),
                 _by(data.get("by")),
+                _count(data.get("context_tokens")),
                 v,
             )
         case _:
@@ -246,10 +258,10 @@ def _update(data: Json) -> JsonObject:
     return data
 
 
-def _keep(data: Json) -> int | None:
+def _count(data: Json) -> int | None:
     if data is None or (isinstance(data, int) and data >= 0):
         return data
-    raise ValueError("a commit keeps a number of messages")
+    raise ValueError("a commit counts in whole numbers from 0")
 
 
 def _by(data: Json) -> By:

@@ -307,6 +307,10 @@ class TodoAgentApp(App[int]):
         )
         self._show_title()
 
+    def show_activity(self, what: str) -> None:
+        """Show what the agent is at, while it works."""
+        self.status.activity = what
+
     def ask(self, question: Question) -> None:
         """Put a question to the person, after those that wait already."""
         self._questions.append(question)

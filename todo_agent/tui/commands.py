@@ -102,6 +102,7 @@ class Commands:
                 "rename", "TITLE", "Give this thread a title", self._rename, needs_arguments=True
             ),
             Command("clear", "", "Start a new thread", lambda _: self._open(None)),
+            Command("compact", "[WHAT TO KEEP]", "Sum up the older turns", self._compact),
             Command("diff", "", "Show what the agent changed", lambda _: self._work(self._diff)),
             Command("undo", "", "Undo its last changes of files", lambda _: self._work(self._undo)),
             Command("jobs", "", "List the agent's background commands", lambda _: self._jobs()),
@@ -210,6 +211,15 @@ class Commands:
             return
         session.rename(title)
         self._app.say(f"This thread is called {title!r} now.")
+
+    def _compact(self, focus: str) -> None:
+        session = self._app.session
+        if session is None:
+            return
+        try:
+            session.compact(focus)
+        except TodoAgentError as error:
+            self._app.say(str(error), level="warning")
 
     def _jobs(self) -> None:
         session = self._app.session

@@ -25,7 +25,8 @@ HINTS = {
     "auth": "Set ANTHROPIC_API_KEY and start again; `todo-agent --demo` works without a key.",
     "permission": "This key may not use this model: /model picks another one.",
     "not_found": "/model picks another model.",
-    "too_large": "The conversation does not fit any more: /clear starts a new thread.",
+    "too_large": "/compact shortens the conversation, /clear starts a new thread.",
+    "context_window": "Shorten the largest part, /model picks a larger one, /clear starts anew.",
     "rate_limit": AGAIN,
     "overloaded": AGAIN,
     "server": AGAIN,
@@ -40,7 +41,7 @@ STOPS = {
     "model_context_window_exceeded": "The answer was cut off: the model's context is full.",
     "stopped": "A middleware ended the run here.",
 }
-QUIET_STOPS = frozenset({"end_turn", "stop_sequence", "tool_use"})
+QUIET_STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "performed"})
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 from todo_agent.agent.events import (
     ApprovalRequested,
     Compacted,
+    CompactionStarted,
     Event,
     MessageAdded,
     QuestionAsked,
@@ -40,7 +41,7 @@ from todo_agent.tui.entries import (
     title_of,
 )
 from todo_agent.tui.progress import Progress, change
-from todo_agent.tui.text import duration, tokens
+from todo_agent.tui.text import count, duration, tokens
 
 if TYPE_CHECKING:
     from todo_agent.session import Session
@@ -64,6 +65,10 @@ class Screen(Protocol):
 
     def show_running(self, *, running: bool) -> None:
         """Show whether the agent works."""
+        ...
+
+    def show_activity(self, what: str) -> None:
+        """Show what the agent is at, while it works."""
         ...
 
     def ask(self, question: Question) -> None:
@@ -92,6 +97,7 @@ class Router:
     _run_start: int = 0
     _typed: str = ""
     """What the person sent to start the run."""
+    _running: bool = False
     _kept: bool = True
     """Whether that is in the thread."""
     _asked: dict[str, tuple[str, float]] = field(default_factory=dict)
@@ -142,11 +148,10 @@ class Router:
                 await transcript.forget(since=self._step_start)
                 hint = f"Attempt {attempt + 1} in {duration(seconds)}. Esc stops."
                 transcript.add(Notice(reason, hint, "warning"))
-            case Compacted(before, after):
-                text = (
-                    f"Earlier messages were summarised: {tokens(before)} → {tokens(after)} tokens."
-                )
-                transcript.add(Notice(text))
+            case CompactionStarted():
+                self._begin_compaction(event.at)
+            case Compacted(before, after, summarised):
+                self._show_compaction(before, after, summarised)
             case Warned(text):
                 transcript.add(Notice(text, level="warning"))
                 screen.show_vitals()
@@ -165,10 +170,30 @@ class Router:
         self._tally = Tally(at, session.usage, session.cost_usd, done)
         self._typed = message.text
         self._kept = not message.text.strip()
+        self._running = True
         self._run_start = len(self.transcript.entries)
         for entry in entries_of_message(message, {}):
             self.transcript.add(entry)
         self.screen.show_running(running=True)
+
+    def _begin_compaction(self, at: float) -> None:
+        """Show that the older turns are summed up: within a run, or as one of its own."""
+        session = self.session
+        if not self._running:
+            self._tally = Tally(at, session.usage, session.cost_usd, Progress.of(self._plan).done)
+            self._typed, self._kept = "", True
+            self.screen.show_running(running=True)
+        self._step_start = len(self.transcript.entries)
+        self.screen.show_activity("compacting")
+
+    def _show_compaction(self, before: int, after: int, summarised: int) -> None:
+        what = f"{count(summarised, 'message')} summed up" if summarised else "old results cleared"
+        sizes = f"{tokens(before)} → {tokens(after)} tokens"
+        text = f"Context shortened: {what}, {sizes}. The thread keeps everything."
+        self.transcript.add(Notice(text))
+        self._step_start = len(self.transcript.entries)
+        self.screen.show_activity("working")
+        self.screen.show_vitals()
 
     def _message(self, message: Message) -> None:
         if message.role == "assistant":
@@ -207,6 +232,7 @@ class Router:
         undone = isinstance(end, Blocked)
         if undone:
             await transcript.forget(since=self._run_start)
+        self._running = False
         transcript.settle_calls()
         totals = Totals(at, session.usage, session.cost_usd, session.plan)
         for entry in ending_entries(end, self._tally, totals):
