@@ -43,7 +43,8 @@ from todo_agent.middleware.budget import COST
 from todo_agent.middleware.compaction import Compaction
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.plan.discipline import Discipline
-from todo_agent.plan.keys import PLAN, is_interrupted
+from todo_agent.plan.history import Author, History
+from todo_agent.plan.keys import PLAN, PLAN_HISTORY, is_interrupted
 from todo_agent.plan.plan import Plan
 from todo_agent.saving import Saving
 from todo_agent.threads.store import Thread, ThreadInfo
@@ -60,8 +61,10 @@ class PlanOwner(Protocol):
 
     discipline: Discipline
 
-    async def user_edit(self, conversation: Conversation, plan: Plan) -> str | None:
-        """Commit a plan that a person made; return None, or why it cannot be."""
+    async def user_edit(
+        self, conversation: Conversation, plan: Plan, *, by: Author = "user"
+    ) -> str | None:
+        """Commit a plan that a person made, or brought back; return None, or why it cannot be."""
         ...
 
     async def take_over(self, conversation: Conversation) -> tuple[str, ...]:
@@ -174,6 +177,11 @@ class Session:
     def plan(self) -> Plan:
         """The committed plan."""
         return self._conversation.state[PLAN]
+
+    @property
+    def plan_history(self) -> History:
+        """The last versions of the plan; the newest is the plan of now."""
+        return self._conversation.state[PLAN_HISTORY]
 
     @property
     def plan_interrupted(self) -> bool:
@@ -325,15 +333,15 @@ class Session:
             self._parts.permissions.allow(question.rule)
         future.set_result(answer)
 
-    async def edit_plan(self, plan: Plan) -> str | None:
-        """Make a person's plan the plan; return why not, or None."""
+    async def edit_plan(self, plan: Plan, *, by: Author = "user") -> str | None:
+        """Make a person's plan the plan, or bring one back; return why not, or None."""
         if self.read_only:
             return READ_ONLY
         before = self._conversation.state
-        refused = await self._parts.plan_owner.user_edit(self._conversation, plan)
+        refused = await self._parts.plan_owner.user_edit(self._conversation, plan, by=by)
         after = self._conversation.state
         if after is not before:
-            self._events.put(StateChanged(after, frozenset({PLAN.name}), by="user"))
+            self._events.put(StateChanged(after, frozenset({PLAN.name}), by=by))
         return refused
 
     def run_command(self, command: str) -> None:

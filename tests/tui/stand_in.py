@@ -26,6 +26,7 @@ from todo_agent.agent.provider import NO_USAGE, Usage
 from todo_agent.agent.state import State
 from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
+from todo_agent.plan.history import Author, History, Version, with_version
 from todo_agent.plan.plan import Plan, Status, Todo
 
 DIFF = """--- a/shop/cart.py
@@ -65,6 +66,7 @@ class StandIn:
     models: tuple[str, ...] = ("claude-opus", "claude-haiku")
     mode: Mode = Mode.ASK
     plan: Plan = Plan()
+    plan_history: History = ()
     messages: tuple[Message, ...] = ()
     usage: Usage = NO_USAGE
     context_tokens: int = 24_000
@@ -137,7 +139,9 @@ class StandIn:
             ToolStarted(call_id, name, title, {}), ToolFinished(call_id, name, finished, seconds)
         )
 
-    def set_plan(self, plan: Plan) -> None:
+    def set_plan(self, plan: Plan, *, by: Author = "model") -> None:
+        before = self.plan_history or with_version((), Version(self.plan, "model", self.now))
+        self.plan_history = with_version(before, Version(plan, by, self.now))
         self.plan = plan
         self.emit(StateChanged(State(), frozenset({"todos"}), by="model"))
 
@@ -160,9 +164,9 @@ class StandIn:
         self.answers.append((question_id, answer))
         self.emit(QuestionClosed(question_id))
 
-    async def edit_plan(self, plan: Plan) -> str | None:
+    async def edit_plan(self, plan: Plan, *, by: Author = "user") -> str | None:
         if self.refuses_plans is None:
-            self.set_plan(plan)
+            self.set_plan(plan, by=by)
         return self.refuses_plans
 
     def run_command(self, command: str) -> None:

@@ -128,6 +128,62 @@ async def test_a_refused_edit_says_why_and_changes_nothing():
         assert shown.session.plan == THREE
 
 
+async def test_what_is_done_folds_into_one_line_and_the_cursor_skips_it():
+    todos = plan("x read", "x fix", "> test", "x docs", ". ship")
+    async with screen(StandIn(plan=todos)) as shown:
+        await shown.press("f3", "f")
+        await shown.shows("✓ 3 done")
+        assert not any(done in shown.text() for done in ("read", "fix", "docs"))
+        await shown.press("down")
+        assert shown.app.plan_pane.todos.cursor == 4
+        await shown.press("home")
+        assert shown.app.plan_pane.todos.cursor == 2
+        await shown.press("f")
+        await shown.shows("✓ docs")
+
+
+async def test_a_plan_that_is_all_done_and_folded_has_nothing_to_edit():
+    async with screen(StandIn(plan=plan("x read", "x fix"))) as shown:
+        await shown.press("f3", "f", "d", "space", "e")
+        await shown.shows("✓ 2 done")
+        assert shown.session.plan == plan("x read", "x fix")
+
+
+async def test_a_change_is_undone_by_a_key_and_by_a_command():
+    async with screen(StandIn(plan=THREE)) as shown:
+        await shown.press("f3", "x")
+        await shown.until(lambda: shown.session.plan == Plan())
+        await shown.type("/todo undo")
+        await shown.press("escape")
+        shown.app.prompt.focus()
+        await shown.press("enter")
+        await shown.until(lambda: shown.session.plan == THREE)
+        assert shown.session.plan_history[-1].by == "restore"
+
+
+async def test_an_earlier_version_is_looked_at_and_brought_back():
+    async with screen(StandIn(plan=THREE)) as shown:
+        shown.session.set_plan(plan("x read", "x fix", "> test"))
+        shown.session.set_plan(plan("x read", "x fix", "x test", ". ship it"))
+        await shown.press("f3", "h")
+        await shown.shows("Versions of the plan")
+        text = shown.text()
+        assert "+1, 1 done" in text
+        assert "you" not in text
+        await shown.press("down")
+        await shown.shows("○ test")
+        await shown.press("enter")
+        await shown.until(lambda: shown.session.plan == THREE)
+
+
+async def test_a_plan_without_a_past_says_so():
+    async with screen(StandIn(plan=THREE)) as shown:
+        await shown.press("f3", "u")
+        await shown.shows("no earlier version")
+        await shown.press("h")
+        await shown.shows("no versions yet")
+
+
 async def test_tab_goes_round():
     async with screen(StandIn(plan=THREE)) as shown:
         await shown.press("tab")

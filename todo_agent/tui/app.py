@@ -22,6 +22,7 @@ from textual.worker import WorkerFailed
 from todo_agent.agent.modes import Mode
 from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
 from todo_agent.errors import TodoAgentError
+from todo_agent.plan.history import Author
 from todo_agent.plan.plan import Plan
 from todo_agent.tui import terminal
 from todo_agent.tui.commands import Commands
@@ -33,13 +34,15 @@ from todo_agent.tui.router import Router
 from todo_agent.tui.screens.approval import Approval, Stray
 from todo_agent.tui.screens.edit_text import EditText
 from todo_agent.tui.screens.help import Help
+from todo_agent.tui.screens.plan_history import PlanHistory
 from todo_agent.tui.screens.question import AskScreen
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.settings import TuiSettings
 from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks
 from todo_agent.tui.widgets.banner import Place
 from todo_agent.tui.widgets.completions import Completion, Completions
-from todo_agent.tui.widgets.plan_pane import PlanList, PlanPane
+from todo_agent.tui.widgets.plan_list import PlanList
+from todo_agent.tui.widgets.plan_pane import PlanPane
 from todo_agent.tui.widgets.plan_strip import PlanStrip
 from todo_agent.tui.widgets.prompt import Prompt
 from todo_agent.tui.widgets.queue import Queue
@@ -434,14 +437,14 @@ class TodoAgentApp(App[int]):
         """Tell the person something in the transcript."""
         self.transcript.add(Notice(text, level=level))
 
-    def edit_plan(self, plan: Plan) -> None:
-        """Make a plan by hand the plan; say why where it is refused."""
-        self.run_worker(self._edit_plan(plan), group="plan")
+    def edit_plan(self, plan: Plan, *, by: Author = "user") -> None:
+        """Make a plan by hand the plan, or bring one back; say why where it is refused."""
+        self.run_worker(self._edit_plan(plan, by), group="plan")
 
-    async def _edit_plan(self, plan: Plan) -> None:
+    async def _edit_plan(self, plan: Plan, by: Author) -> None:
         if self.session is None:
             return
-        refused = await self.session.edit_plan(plan)
+        refused = await self.session.edit_plan(plan, by=by)
         if refused is not None:
             self.notify(refused, title="The plan stays as it was", severity="warning", markup=False)
 
@@ -506,6 +509,29 @@ class TodoAgentApp(App[int]):
             )
 
         self.open_sheet(EditText("New todo" if event.new else "Edit todo", text), done)
+
+    @on(PlanList.UndoRequested)
+    def undo_plan(self) -> None:
+        """Bring back the plan as it was before its last change."""
+        history = () if self.session is None else self.session.plan_history
+        if len(history) < 2:
+            self.notify("The plan has no earlier version.", severity="warning")
+        else:
+            self.edit_plan(history[-2].plan, by="restore")
+
+    @on(PlanList.HistoryRequested)
+    def show_plan_history(self) -> None:
+        """Show the versions of the plan, to bring one back."""
+        history = () if self.session is None else self.session.plan_history
+        if not history:
+            self.notify("The plan has no versions yet.", severity="warning")
+            return
+
+        def picked(plan: Plan | None) -> None:
+            if plan is not None:
+                self.edit_plan(plan, by="restore")
+
+        self.open_sheet(PlanHistory(history, self._marks, now=time.time()), picked)
 
     def action_toggle_plan(self) -> None:
         """Show or hide the plan."""

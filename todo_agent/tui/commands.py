@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _COMMAND = re.compile(r"/[\w-]*(?:\s|\Z)")
-TODO_USAGE = "/todo add TEXT · done N · start N · open N · edit N TEXT · drop N · clear"
+TODO_USAGE = (
+    "/todo add TEXT · done N · start N · open N · edit N TEXT · drop N · clear · undo · history"
+)
 
 
 class Desk(Protocol):
@@ -45,6 +47,8 @@ class Desk(Protocol):
     def go_on(self) -> None: ...
     def set_mode(self, mode: Mode) -> None: ...
     def edit_plan(self, plan: Plan) -> None: ...
+    def undo_plan(self) -> None: ...
+    def show_plan_history(self) -> None: ...
     def show_vitals(self) -> None: ...
     def action_help(self) -> None: ...
     def action_toggle_plan(self) -> None: ...
@@ -287,6 +291,15 @@ class Commands:
         self._app.open_sheet(Picker(title, choices), picked)
 
     def _todo(self, text: str) -> None:
+        match text:
+            case "undo":
+                self._app.undo_plan()
+            case "history":
+                self._app.show_plan_history()
+            case _:
+                self._edit_todos(text)
+
+    def _edit_todos(self, text: str) -> None:
         plan = todo_edit(self._app.plan, text)
         if isinstance(plan, str):
             self._app.say(plan, level="warning")
