@@ -18,7 +18,9 @@ from todo_agent.tui.themes import Marks
 
 AUTHORS = {"model": "the agent", "user": "you", "restore": "brought back"}
 MAX_SHOWN = 12
-"""Todos of a version that are shown."""
+"""The most todos of a version that are shown."""
+LINES_AROUND = 3
+MARGIN = 8
 NO_CHANGE = "put into another order"
 
 
@@ -50,9 +52,10 @@ class PlanHistory(Sheet[Plan]):
     def show_version(self, event: OptionList.OptionHighlighted) -> None:
         """Show the todos of a version."""
         todos = self._versions[event.option_index].plan.todos
-        rows = [self._row(todo.content, todo.status) for todo in todos[:MAX_SHOWN]]
-        if len(todos) > MAX_SHOWN:
-            rows.append(Content.styled(f"+{len(todos) - MAX_SHOWN} more", "$muted"))
+        room = max(min(MAX_SHOWN, self.size.height // 2 - LINES_AROUND), 1)
+        rows = [self._row(todo.content, todo.status) for todo in todos[:room]]
+        if len(todos) > room:
+            rows.append(Content.styled(f"+{len(todos) - room} more", "$muted"))
         shown = rows or [Content.styled("no todos", "$muted")]
         self.query_one("#version", Static).update(Content("\n").join(shown))
 
@@ -64,10 +67,9 @@ class PlanHistory(Sheet[Plan]):
     def _line(self, version: Version, before: Version | None) -> Content:
         changed = change(before.plan if before else Plan(), version.plan) or NO_CHANGE
         now = "now" if version is self._versions[0] else ago(self._now - version.at)
-        detail = f"  {AUTHORS[version.by]}  {changed}"
-        return Content.assemble(
-            f"{now:<10}", f"{Progress.of(version.plan).label:>6}", (detail, "$muted")
-        )
+        head = f"{now:<9} {Progress.of(version.plan).label:>5}  "
+        detail = fit(f"{AUTHORS[version.by]}, {changed}", self._width - len(head))
+        return Content.assemble(head, (detail, "$muted"))
 
     def _row(self, content: str, status: Status) -> Content:
         mark, style = {
@@ -75,5 +77,10 @@ class PlanHistory(Sheet[Plan]):
             Status.ACTIVE: (self._marks.active, "$accent"),
             Status.PENDING: (self._marks.pending, "$muted"),
         }[status]
-        text = fit(first_line(content)[0], max(self.size.width - 12, 8))
-        return Content.assemble((mark, style), " ", text)
+        text = fit(first_line(content)[0], self._width - 2)
+        return Content.assemble((f"{mark} ", style), text)
+
+    @property
+    def _width(self) -> int:
+        """How many columns a line has, at least."""
+        return max(self.app.size.width - sum(self._free) - MARGIN, 16)
