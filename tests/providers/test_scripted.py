@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,10 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(tmp_path: Path, content
 def test_a_file_that_is_not_there_is_told_with_its_name(tmp_path: Path):
     with pytest.raises(ScriptError, match=r"nowhere\.json: .*No such file"):
         ScriptedProvider.load(tmp_path / "nowhere.json")
+
+
+async def test_a_request_beside_the_conversation_takes_no_reply_of_it():
+    provider = ScriptedProvider([{"text": "first"}], aside={"text": "a summary"})
+    aside = await provider.stream(replace(GO, aside=True), lambda delta: None)
+    first = await provider.stream(GO, lambda delta: None)
+    assert [response.message.text for response in (aside, first)] == ["a summary", "first"]

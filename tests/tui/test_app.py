@@ -169,6 +169,20 @@ async def test_a_compaction_says_what_became_of_the_context():
         assert "The thread keeps everything." in shown.text()
 
 
+async def test_a_compaction_that_had_nothing_to_do_says_only_that():
+    async with screen() as shown:
+        shown.session.send("x")
+        shown.session.says("hello")
+        shown.session.end()
+        await shown.settled()
+        before = shown.app.transcript.entries
+        shown.session.emit(Warned("There is nothing to sum up yet."))
+        shown.session.end(Answered("", "performed"))
+        await shown.shows("nothing to sum up")
+        assert shown.app.transcript.entries[: len(before)] == before
+        assert len(shown.app.transcript.entries) == len(before) + 1
+
+
 async def test_a_failed_compaction_takes_nothing_off_the_screen():
     async with screen() as shown:
         shown.session.send("x")

@@ -27,7 +27,8 @@ def demo_model(discipline: Discipline, *, tempo: float) -> ScriptedProvider:
         script = script.replace(f'"{word}"', f'"{other}"')
     data = json.loads(script)
     waits = {"delay": THINKING_SECONDS * tempo, "pace": TYPING_SECONDS * tempo}
-    return ScriptedProvider([{**reply, **waits} for reply in data["replies"]], then=data["then"])
+    replies = [{**reply, **waits} for reply in data["replies"]]
+    return ScriptedProvider(replies, then=data["then"], aside={**data["aside"], **waits})
 
 
 def demo_workspace() -> Path:

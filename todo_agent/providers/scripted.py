@@ -41,18 +41,25 @@ class ScriptedProvider:
     Args:
         replies: what to play.
         then: the reply to every request after the last one; without it they fail.
+        aside: the reply to every request beside the conversation; without it they take
+            the next reply like any other.
 
     Raises:
         ScriptError: a reply is none.
     """
 
-    def __init__(self, replies: Sequence[Reply], *, then: Reply | None = None) -> None:
+    def __init__(
+        self, replies: Sequence[Reply], *, then: Reply | None = None, aside: Reply | None = None
+    ) -> None:
         for index, reply in enumerate(replies):
             check_reply(reply, f"replies[{index}]")
-        if then is not None:
-            check_reply(then, "then")
+        for name, extra in (("then", then), ("aside", aside)):
+            if extra is not None:
+                check_reply(extra, name)
         self._replies = list(replies)
         self._then = then
+        self._aside = aside
+        self._played = 0
         self.requests: list[ModelRequest] = []
         """Every request so far."""
 
@@ -74,11 +81,20 @@ class ScriptedProvider:
     ) -> ModelResponse:
         """Play the next reply (see `Provider`)."""
         self.requests.append(request)
-        number = len(self.requests)
+        if request.aside and self._aside is not None:
+            return await self._answer(request, self._aside, on_delta)
+        self._played += 1
+        number = self._played
         reply = self._replies[number - 1] if number <= len(self._replies) else self._then
         if reply is None:
             text = f"The script has {len(self._replies)} replies, and this is request {number}."
             raise ProviderError(text, kind="script")
+        return await self._answer(request, reply, on_delta)
+
+    async def _answer(
+        self, request: ModelRequest, reply: Reply, on_delta: Callable[[ModelDelta], None]
+    ) -> ModelResponse:
+        number = len(self.requests)
         if callable(reply):
             reply = reply(request)
             check_reply(reply, f"reply {number}")

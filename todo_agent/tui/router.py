@@ -29,7 +29,7 @@ from todo_agent.agent.events import (
     Warned,
 )
 from todo_agent.agent.messages import Display, Message
-from todo_agent.agent.outcomes import Blocked, Failed, Interrupted, Question, RunEnd
+from todo_agent.agent.outcomes import Answered, Blocked, Failed, Interrupted, Question, RunEnd
 from todo_agent.plan.plan import Plan
 from todo_agent.tui.endings import Tally, Totals, ending_entries
 from todo_agent.tui.entries import (
@@ -182,6 +182,7 @@ class Router:
         if not self._running:
             self._tally = Tally(at, session.usage, session.cost_usd, Progress.of(self._plan).done)
             self._typed, self._kept = "", True
+            self._running = True
             self.screen.show_running(running=True)
         self._step_start = len(self.transcript.entries)
         self.screen.show_activity("compacting")
@@ -232,6 +233,8 @@ class Router:
         undone = isinstance(end, Blocked)
         if undone:
             await transcript.forget(since=self._run_start)
+        if isinstance(end, Answered) and not self._running:
+            return
         self._running = False
         transcript.settle_calls()
         totals = Totals(at, session.usage, session.cost_usd, session.plan)
