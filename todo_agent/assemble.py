@@ -25,7 +25,7 @@ from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.repetition import Repetition
 from todo_agent.middleware.retries import Retries
-from todo_agent.middleware.rules import Decision, Rule, RuleError
+from todo_agent.middleware.rules import RuleError
 from todo_agent.middleware.secrets import Secrets
 from todo_agent.paths import Paths
 from todo_agent.plan.disciplines import DISCIPLINES
@@ -79,15 +79,10 @@ class Workshop:
         self._provider = _provider(config, place)
         self._demo_dir = demo_workspace() if place.demo else None
         self._sandbox, self._sandbox_notices = _sandbox(config, paths, place)
-        self._rules = (
-            *_rules(Decision.ALLOW, config.allow),
-            *_rules(Decision.ASK, config.ask),
-            *_rules(Decision.DENY, config.deny),
-        )
-        self._restrictions = (
-            *_rules(Decision.ASK, config.restrictions.ask),
-            *_rules(Decision.DENY, config.restrictions.deny),
-        )
+        try:
+            self._rules, self._restrictions = config.rules, config.restrictions.rules
+        except RuleError as error:
+            raise ConfigError(f"permissions: {error}") from error
 
     @property
     def cwd(self) -> Path:
@@ -263,13 +258,6 @@ def _sandbox(config: Config, paths: Paths, place: Place) -> tuple[Sandbox | None
         paths.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         paths.told_no_sandbox.touch(0o600)
     return None, (f"Commands run without a sandbox: {found}.",)
-
-
-def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:
-    try:
-        return [Rule.parse(decision, text) for text in texts]
-    except RuleError as error:
-        raise ConfigError(f"permissions.{decision.name.lower()}: {error}") from error
 
 
 def _working_directory(thread: Thread, fallback: Path) -> tuple[Path, tuple[str, ...]]:

@@ -34,6 +34,8 @@ ENVIRONMENT = {
     "ANTHROPIC_BASE_URL": "base_url",
     "TODO_AGENT_MODEL": "model",
 }
+PROJECT = "project"
+"""The name of a project's file among the sources."""
 CREDENTIALS = ("api_key", "auth_token", "api_key_file")
 NARROWER = (Mode.PLAN, Mode.ASK, Mode.ACCEPT_EDITS, Mode.AUTO)
 """The modes, the narrowest first."""
@@ -136,7 +138,7 @@ def restrict(config: Config, project: ConfigFile) -> Config:
             ask=_texts(values.get("permissions.ask")), deny=_texts(values.get("permissions.deny"))
         ),
         notices=(*config.notices, *notices),
-        sources={**config.sources, **_narrowed(config, values, source)},
+        sources={**config.sources, **_narrowed(config, values, source), PROJECT: source.name},
     )
 
 

@@ -47,6 +47,15 @@ class Preferences:
         self.file = file
         self._reload = reload
 
+    def refresh(self) -> Config:
+        """Read everything anew, as it stands now; return what holds.
+
+        Raises:
+            ConfigError: something is wrong by now; what held goes on to hold.
+        """
+        self.config = self._reload()
+        return self.config
+
     def rows(self) -> tuple[Row, ...]:
         """Return every setting there is, in the order of the example file."""
         return tuple(self._row(key, what) for key, what in descriptions().items())
@@ -62,8 +71,7 @@ class Preferences:
             ConfigError: the value is wrong, or the file cannot be read or written.
         """
         store(self.file, key, value, name="This")
-        self.config = self._reload()
-        return self.config
+        return self.refresh()
 
     def _row(self, key: str, what: str) -> Row:
         setting, source = SETTINGS[key], self.config.sources.get(key, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
@@ -40,10 +40,12 @@ from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
 from todo_agent.middleware.budget import COST
 from todo_agent.middleware.permissions import Permissions
+from todo_agent.middleware.rules import Rule
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.keys import PLAN, is_interrupted
 from todo_agent.plan.plan import Plan
 from todo_agent.saving import Saving
+from todo_agent.settings import Config
 from todo_agent.threads.store import Thread, ThreadInfo
 from todo_agent.tools.files import FileError
 from todo_agent.tools.jobs import Jobs
@@ -106,6 +108,14 @@ class Workbench(Protocol):
 
     async def warm_up(self) -> None:
         """Load what the first model call needs."""
+        ...
+
+    async def reconfigure(self, config: Config, *, demo: bool = False) -> None:
+        """Open sessions with another configuration from now on, or those of the demo.
+
+        Raises:
+            TodoAgentError: it cannot be done; everything stays as it is.
+        """
         ...
 
 
@@ -356,6 +366,19 @@ class Session:
         """Change the permission mode, at once."""
         self._parts.permissions.mode = mode
         self._thread.set_mode(mode)
+
+    @property
+    def granted_rules(self) -> tuple[Rule, ...]:
+        """What "always allow" allowed in this session."""
+        return self._parts.permissions.granted
+
+    def use_rules(self, rules: Iterable[Rule]) -> None:
+        """Take other rules as the person's own, at once."""
+        self._parts.permissions.use(rules)
+
+    def revoke_rule(self, rule: Rule) -> None:
+        """Take back what was granted in this session."""
+        self._parts.permissions.revoke(rule)
 
     def rename(self, title: str) -> None:
         """Give the thread another title."""

@@ -22,6 +22,7 @@ from todo_agent.kinds import (
     Whole,
     Words,
 )
+from todo_agent.middleware.rules import Decision, Rule
 
 NO_KEY = (
     "There is no API key. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or write "
@@ -61,6 +62,18 @@ class Restrictions:
 
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The same as values. Raises RuleError for what is no rule."""
+        return _rules(ask=self.ask, deny=self.deny)
+
+
+def _rules(**texts: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Return the rules of each decision, named as in the file."""
+    return tuple(
+        Rule.parse(Decision[name.upper()], text) for name, group in texts.items() for text in group
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +131,11 @@ class Config:
     """What the project asks of agents."""
     notices: tuple[str, ...] = ()
     """What to tell the person about the files."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The person's own rules as values. Raises RuleError for what is no rule."""
+        return _rules(allow=self.allow, ask=self.ask, deny=self.deny)
 
     @property
     def has_key(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,9 @@ from todo_agent.agent.provider import NO_USAGE, Usage
 from todo_agent.agent.state import State
 from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
+from todo_agent.middleware.rules import Rule
 from todo_agent.plan.plan import Plan, Status, Todo
+from todo_agent.settings import Config
 
 DIFF = """--- a/shop/cart.py
 +++ b/shop/cart.py
@@ -84,6 +86,8 @@ class StandIn:
     refuses_messages: str | None = None
     closed: bool = False
     background: tuple[tuple[str, str, int | None], ...] = ()
+    rules: tuple[Rule, ...] = ()
+    granted_rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         self._stream = EventStream(clock=lambda: self.now)
@@ -172,6 +176,12 @@ class StandIn:
     def set_mode(self, mode: Mode) -> None:
         self.mode = mode
 
+    def use_rules(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+
+    def revoke_rule(self, rule: Rule) -> None:
+        self.granted_rules = tuple(r for r in self.granted_rules if r != rule)
+
     def rename(self, title: str) -> None:
         self.title = title
 
@@ -200,6 +210,10 @@ class Bench:
     infos: Sequence[Info] = ()
     broken: dict[str | None, str] = field(default_factory=dict)
     warm: bool = False
+    configured: list[tuple[Config, bool]] = field(default_factory=list)
+
+    async def reconfigure(self, config: Config, *, demo: bool = False) -> None:
+        self.configured.append((config, demo))
 
     async def open(self, thread: str | None) -> StandIn:
         if thread in self.broken:

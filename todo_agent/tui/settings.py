@@ -72,6 +72,8 @@ class TuiSettings:
     """Lists the workspace's files for `@`, relative to it. Called in a thread."""
     log: Path | None = None
     """The file that takes the traceback of a crash."""
+    connected: bool = True
+    """Whether there is a model to ask; without one the screen begins with how to get one."""
     preferences: Preferences | None = None
     """The configuration behind this; without it nothing can be stored."""
 

@@ -22,6 +22,11 @@ class Sheet(ModalScreen[T]):
         super().__init__()
         self._free = (0, 0)
 
+    @property
+    def free(self) -> tuple[int, int]:
+        """How many columns are left uncovered at the left and at the right."""
+        return self._free
+
     def leave_free(self, *, left: int, right: int) -> None:
         """Keep so many columns uncovered at the sides, where the plan is."""
         self._free = (left, right)

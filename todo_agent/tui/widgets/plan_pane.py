@@ -46,8 +46,8 @@ class PlanList(ScrollView, can_focus=True):
         Binding("space", "next_status", "Next status"),
         Binding("o", "open", "Whole text"),
         Binding("x", "clear_plan", "Clear"),
-        Binding("tab", "app.next_place", "Conversation", show=False),
-        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
+        Binding("tab", "app.next_place", "Conversation", show=False, id="next_place"),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False, id="next_mode"),
     ]
 
     plan: reactive[Plan] = reactive(Plan())
