@@ -30,6 +30,7 @@ from todo_agent.tui.configuring import Configuring
 from todo_agent.tui.connecting import Connecting
 from todo_agent.tui.entries import Notice, entries_of
 from todo_agent.tui.keymap import bindings
+from todo_agent.tui.keys_here import KeySection, keys_here
 from todo_agent.tui.notifying import notified
 from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, reworded
@@ -650,9 +651,14 @@ class TodoAgentApp(App[int]):
         self.refresh(repaint=True, layout=True)
 
     def action_help(self) -> None:
-        """Show the keys and the commands."""
-        commands = self._commands.commands
-        self.open_sheet(Help([(f"/{c.name} {c.arguments}".rstrip(), c.what) for c in commands]))
+        """Show the keys that work here, and the commands; close them again."""
+        if isinstance(self.screen, Help):
+            self.screen.action_close()
+            return
+        rows = ((f"/{c.name} {c.arguments}".rstrip(), c.what) for c in self._commands.commands)
+        commands = KeySection("Commands", tuple(rows))
+        main = not isinstance(self.screen, Sheet)
+        self.open_sheet(Help([*keys_here(self.screen), *([commands] if main else [])]))
 
     def action_page(self, by: int) -> None:
         """Scroll the conversation by pages."""

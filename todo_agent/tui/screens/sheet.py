@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 T = TypeVar("T")
@@ -16,6 +16,7 @@ class Sheet(ModalScreen[T]):
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "close", "Close"),
         ("ctrl+c", "close", "Close"),
+        Binding("f1", "app.help", "The keys that work here", show=False, id="help"),
     ]
 
     def __init__(self) -> None:
