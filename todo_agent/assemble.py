@@ -36,7 +36,7 @@ from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, kno
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
 from todo_agent.threads.errors import ThreadError
-from todo_agent.threads.store import ThreadStore
+from todo_agent.threads.store import OpenMode, ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
 from todo_agent.tools.coding import coding_tools
@@ -100,6 +100,15 @@ class Workshop:
             return await self._session(self._new_thread(model), model)
         opened = await asyncio.to_thread(self._store.open, thread)
         return await self._session(opened, self._config.model or opened.model or model)
+
+    async def read(self, thread: str) -> Session:
+        """Open a thread for reading only, even where another process works on it.
+
+        Raises:
+            ThreadError: it is unknown or damaged beyond reading.
+        """
+        opened = await asyncio.to_thread(self._store.open, thread, mode=OpenMode.READ_ONLY)
+        return await self._session(opened, opened.model or DEFAULT_MODEL)
 
     async def fork(self, thread: str) -> Session:
         """Open a copy of a thread.

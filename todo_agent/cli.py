@@ -151,6 +151,11 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
                 f'{name} is not a terminal. For scripts use: todo-agent -p "your prompt"'
             )
     from todo_agent.config import environment
+
+    if environment().get("TERM", "dumb") in ("", "dumb"):
+        raise ConfigError(
+            'This terminal (TERM=dumb) cannot draw a screen. Use: todo-agent -p "your prompt"'
+        )
     from todo_agent.demo import PROMPT as DEMO_PROMPT
     from todo_agent.late_workshop import LateWorkshop
     from todo_agent.preferences import Preferences

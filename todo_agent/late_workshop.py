@@ -41,6 +41,8 @@ class LateWorkshop:
         self._fork = fork
         self._workshop: asyncio.Future[Workshop] | None = None
         self._last: Session | None = None
+        self._found = ""
+        """The thread that `newest` meant."""
 
     async def open(self, thread: str | None) -> Session:
         """Open a thread by id or unique prefix, or begin a new one."""
@@ -50,11 +52,22 @@ class LateWorkshop:
             self._newest = False
             if thread is None:
                 raise ConfigError(f"There is no thread of {workshop.cwd} yet.")
+            self._found = thread
         fork, self._fork = self._fork and thread is not None, False
         if fork and thread is not None:
             self._last = await workshop.fork(thread)
         else:
             self._last = await workshop.open(thread)
+        return self._last
+
+    async def read(self, thread: str) -> Session:
+        """Open a thread for reading only; without an id the newest that was wanted."""
+        self._last = await (await self._ready()).read(thread or self._found)
+        return self._last
+
+    async def fork(self, thread: str) -> Session:
+        """Open a copy of a thread."""
+        self._last = await (await self._ready()).fork(thread or self._found)
         return self._last
 
     def threads(self) -> Sequence[ThreadInfo]:

@@ -102,6 +102,22 @@ class Workbench(Protocol):
         """
         ...
 
+    async def read(self, thread: str) -> Session:
+        """Open a thread for reading only, even where another process works on it.
+
+        Raises:
+            TodoAgentError: it cannot be opened.
+        """
+        ...
+
+    async def fork(self, thread: str) -> Session:
+        """Open a copy of a thread.
+
+        Raises:
+            TodoAgentError: it cannot be copied.
+        """
+        ...
+
     def threads(self) -> Sequence[ThreadInfo]:
         """Return all threads, newest first. Reads the disk."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from todo_agent.agent.events import (
@@ -28,6 +28,7 @@ from todo_agent.event_stream import EventStream
 from todo_agent.middleware.rules import Rule
 from todo_agent.plan.plan import Plan, Status, Todo
 from todo_agent.settings import Config
+from todo_agent.threads.errors import ThreadBusy
 
 DIFF = """--- a/shop/cart.py
 +++ b/shop/cart.py
@@ -209,6 +210,8 @@ class Bench:
     sessions: dict[str | None, StandIn]
     infos: Sequence[Info] = ()
     broken: dict[str | None, str] = field(default_factory=dict)
+    busy: frozenset[str] = frozenset()
+    """Threads that another process has open."""
     warm: bool = False
     configured: list[tuple[Config, bool]] = field(default_factory=list)
 
@@ -218,7 +221,15 @@ class Bench:
     async def open(self, thread: str | None) -> StandIn:
         if thread in self.broken:
             raise TodoAgentError(self.broken[thread])
+        if thread in self.busy:
+            raise ThreadBusy(f"thread {thread} is open in another process")
         return self.sessions[thread]
+
+    async def read(self, thread: str) -> StandIn:
+        return replace(self.sessions[thread], read_only=True)
+
+    async def fork(self, thread: str) -> StandIn:
+        return replace(self.sessions[thread], id=f"{thread}-copy", read_only=False)
 
     def threads(self) -> Sequence[Info]:
         return self.infos

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -23,6 +23,7 @@ from todo_agent.agent.modes import Mode
 from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
 from todo_agent.errors import TodoAgentError
 from todo_agent.plan.plan import Plan
+from todo_agent.threads.errors import ThreadBusy
 from todo_agent.tui import terminal
 from todo_agent.tui.commands import Commands
 from todo_agent.tui.completing import Files, completions
@@ -44,6 +45,7 @@ from todo_agent.tui.screens.permissions import PermissionsSheet
 from todo_agent.tui.screens.question import AskScreen
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.settings import TuiSettings
+from todo_agent.tui.sharing import Sharing
 from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks
 from todo_agent.tui.widgets.banner import Place
 from todo_agent.tui.widgets.completions import Completion, Completions
@@ -135,6 +137,7 @@ class TodoAgentApp(App[int]):
         self.configuring = Configuring(self)
         self.permitting = Permitting(self, self.configuring)
         self.connecting = Connecting(self, self.configuring)
+        self.sharing = Sharing(self)
         self._focused: bool | None = None
         self._commands = Commands(self)
         self.crash: BaseException | None = None
@@ -226,13 +229,24 @@ class TodoAgentApp(App[int]):
             self.say(f"There is no theme {self.settings.theme!r}. {THEME_HINT}", level="warning")
         await self.workbench.warm_up()
 
-    async def open_thread(self, thread: str | None) -> bool:
+    async def open_thread(
+        self, thread: str | None, opening: Awaitable[Session] | None = None
+    ) -> bool:
         """Open a thread, or a new one, in the place of the one that is open.
 
         Where that fails the screen says why, and everything stays as it is.
+
+        Args:
+            thread: its id, or None for a new one.
+            opening: opens it in another way than to work on it.
         """
         try:
-            session = await self.workbench.open(thread)
+            session = await (opening or self.workbench.open(thread))
+        except ThreadBusy as error:
+            self.status.activity = ""
+            self._give_back_early()
+            self.sharing.offer(thread or "", str(error))
+            return False
         except TodoAgentError as error:
             self.status.activity = ""
             hint = "/threads shows the others, /clear starts a new one."
@@ -440,6 +454,10 @@ class TodoAgentApp(App[int]):
         if self.session is None:
             self._early.append(text)
             self.show_queue(())
+            return
+        if self.session.read_only:
+            self.put_draft(text)
+            self.sharing.offer_copy(self.session.id)
             return
         try:
             if text.startswith("!") and text[1:].strip():
