@@ -326,15 +326,34 @@ def test_on_a_terminal_a_project_is_shown_and_asked_about_once(here: Path, data_
 # A machine without a key.
 
 
-def test_without_a_key_the_demo_begins_and_says_why(here: Path, data_dir: Path):
-    env = {"TODO_AGENT_HOME": str(data_dir)}
-    with Terminal(cwd=here, env=env) as terminal:
-        terminal.wait_for("There is no API key, so this is the offline demo")
+def test_without_a_key_the_screen_offers_ways_and_the_demo_is_one_key_away(
+    here: Path, data_dir: Path
+):
+    with Terminal(cwd=here, env={"TODO_AGENT_HOME": str(data_dir)}) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("1")
         terminal.wait_for("Allow shell?")
+        assert "todo-agent-demo" in terminal.screen
 
 
-def test_without_a_key_a_prompt_is_not_answered_by_the_demo(here: Path, data_dir: Path):
+def test_without_a_key_a_prompt_waits_and_is_not_answered_by_the_demo(here: Path, data_dir: Path):
     with Terminal("fix it", cwd=here, env={"TODO_AGENT_HOME": str(data_dir)}) as terminal:
-        assert terminal.wait_for_end() == 2
-        assert NO_KEY in " ".join(terminal.lines)
-        assert "todo-agent --demo" in " ".join(terminal.lines)
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("\x1b")
+        terminal.wait_for(lambda screen: "fix it" in screen and "begin?" not in screen)
+        terminal.send("\r")
+        terminal.wait_for("There is no API key.")
+
+
+def test_a_key_that_is_entered_is_stored_and_used_at_once(here: Path, data_dir: Path):
+    with Terminal("fix it", cwd=here, env={"TODO_AGENT_HOME": str(data_dir)}) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("2")
+        terminal.wait_for("api_key")
+        terminal.send("sk-secret-key\r")
+        terminal.wait_for("Connected.")
+        assert "fix it" in terminal.screen
+        assert b"sk-secret-key" not in terminal.output
+    file = data_dir / "config" / "config.toml"
+    assert file.read_text() == 'api_key = "sk-secret-key"\n'
+    assert file.stat().st_mode & 0o077 == 0

@@ -84,8 +84,10 @@ def uncommented_example() -> ConfigFile:
 
 
 def value_of(file: ConfigFile, key: str) -> object:
-    section, _, name = key.rpartition(".")
-    return (file.data[section] if section else file.data)[name]
+    value: object = file.data
+    for name in key.split("."):
+        value = value[name]
+    return value
 
 
 def _is_setting(line: str) -> bool:
@@ -229,7 +231,7 @@ def test_a_key_that_cannot_be_sent_is_refused_and_never_repeated(tmp_path: Path)
 
 
 def test_a_credential_of_the_environment_takes_the_place_of_the_files(tmp_path: Path):
-    file = written(tmp_path, 'api_key = "of the file"\nmodel = "m"')
+    file = written(tmp_path, 'api_key = "of-the-file"\nmodel = "m"')
     environ = {"ANTHROPIC_AUTH_TOKEN": "token", "ANTHROPIC_BASE_URL": "http://gateway"}
     assert load(file, environ=environ) == Config(
         model="m", auth_token="token", base_url="http://gateway"

@@ -26,7 +26,7 @@ from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.repairs import Repairs
 from todo_agent.middleware.repetition import Repetition
 from todo_agent.middleware.retries import Retries
-from todo_agent.middleware.rules import Decision, Rule, RuleError
+from todo_agent.middleware.rules import RuleError
 from todo_agent.middleware.secrets import Secrets
 from todo_agent.paths import Paths
 from todo_agent.plan.disciplines import DISCIPLINES
@@ -37,7 +37,7 @@ from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, kno
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
 from todo_agent.threads.errors import ThreadError
-from todo_agent.threads.store import ThreadStore
+from todo_agent.threads.store import OpenMode, ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
 from todo_agent.tools.coding import coding_tools
@@ -80,15 +80,10 @@ class Workshop:
         self._provider = _provider(config, place)
         self._demo_dir = demo_workspace() if place.demo else None
         self._sandbox, self._sandbox_notices = _sandbox(config, paths, place)
-        self._rules = (
-            *_rules(Decision.ALLOW, config.allow),
-            *_rules(Decision.ASK, config.ask),
-            *_rules(Decision.DENY, config.deny),
-        )
-        self._restrictions = (
-            *_rules(Decision.ASK, config.restrictions.ask),
-            *_rules(Decision.DENY, config.restrictions.deny),
-        )
+        try:
+            self._rules, self._restrictions = config.rules, config.restrictions.rules
+        except RuleError as error:
+            raise ConfigError(f"permissions: {error}") from error
 
     @property
     def cwd(self) -> Path:
@@ -106,6 +101,15 @@ class Workshop:
             return await self._session(self._new_thread(model), model)
         opened = await asyncio.to_thread(self._store.open, thread)
         return await self._session(opened, self._config.model or opened.model or model)
+
+    async def read(self, thread: str) -> Session:
+        """Open a thread for reading only, even where another process works on it.
+
+        Raises:
+            ThreadError: it is unknown or damaged beyond reading.
+        """
+        opened = await asyncio.to_thread(self._store.open, thread, mode=OpenMode.READ_ONLY)
+        return await self._session(opened, opened.model or DEFAULT_MODEL)
 
     async def fork(self, thread: str) -> Session:
         """Open a copy of a thread.
@@ -274,13 +278,6 @@ def _sandbox(config: Config, paths: Paths, place: Place) -> tuple[Sandbox | None
         paths.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         paths.told_no_sandbox.touch(0o600)
     return None, (f"Commands run without a sandbox: {found}.",)
-
-
-def _rules(decision: Decision, texts: Sequence[str]) -> list[Rule]:
-    try:
-        return [Rule.parse(decision, text) for text in texts]
-    except RuleError as error:
-        raise ConfigError(f"permissions.{decision.name.lower()}: {error}") from error
 
 
 def _working_directory(thread: Thread, fallback: Path) -> tuple[Path, tuple[str, ...]]:

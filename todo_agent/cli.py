@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from todo_agent.paths import Paths
     from todo_agent.settings import Config
 
-DEMO_PROMPT = "A test of this project fails. Find out why and fix it."
-DEMO_NOTICE = (
-    "There is no API key, so this is the offline demo: a scripted model in a throw-away project. "
-    "To work for real, set ANTHROPIC_API_KEY and start again."
-)
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program with its arguments; return the exit code."""
@@ -60,11 +54,11 @@ def _start(arguments: Sequence[str]) -> int:
 
         return run(options.command, config_file=options.config, assignments=options.set)
     cwd = _directory(options.cwd or ".")
-    paths, config = _configure(options, cwd)
+    paths, config = _configure(options, cwd, can_ask=not options.print and _terminals())
     return (_print if options.print else _screen)(options, config, paths, cwd)
 
 
-def _configure(options: argparse.Namespace, cwd: Path) -> tuple[Paths, Config]:
+def _configure(options: argparse.Namespace, cwd: Path, *, can_ask: bool) -> tuple[Paths, Config]:
     from todo_agent.config import environment, load
     from todo_agent.paths import Paths, project_config
     from todo_agent.trust import with_instructions, with_project
@@ -84,7 +78,6 @@ def _configure(options: argparse.Namespace, cwd: Path) -> tuple[Paths, Config]:
         },
         assignments=options.set,
     )
-    can_ask = not options.print and _terminals()
 
     def asked(what: str) -> Callable[[ConfigFile | ProjectInstructions], bool]:
         return lambda file: can_ask and _trusts(file.path, file.text, what)
@@ -157,46 +150,41 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
             raise ConfigError(
                 f'{name} is not a terminal. For scripts use: todo-agent -p "your prompt"'
             )
-    opens_thread = options.newest or options.resume is not None
-    if options.prompt and not (config.has_key or opens_thread or options.demo):
-        from todo_agent.settings import NO_KEY
-
-        raise ConfigError(f"{NO_KEY} Or see the offline demo: todo-agent --demo")
-    from dataclasses import replace
-
     from todo_agent.config import environment
+
+    if environment().get("TERM", "dumb") in ("", "dumb"):
+        raise ConfigError(
+            'This terminal (TERM=dumb) cannot draw a screen. Use: todo-agent -p "your prompt"'
+        )
+    from todo_agent.demo import PROMPT as DEMO_PROMPT
     from todo_agent.late_workshop import LateWorkshop
+    from todo_agent.preferences import Preferences
     from todo_agent.tui.history import FileHistory
     from todo_agent.tui.run import run_tui
     from todo_agent.tui.settings import TuiSettings
 
-    demo = options.demo or not (config.has_key or opens_thread)
-    if demo and not options.demo:
-        config = replace(config, notices=(DEMO_NOTICE, *config.notices))
     extra = _extra(options)
 
-    def build() -> Workshop:
+    def build(config: Config, demo: bool) -> Workshop:  # noqa: FBT001 -- as it is called
         from todo_agent.assemble import Place, Workshop
 
         place = Place(cwd=cwd, environ=environment(), extra_dirs=extra, demo=demo, demo_tempo=1.0)
         return Workshop(config, paths, place)
 
-    late = LateWorkshop(build, newest=options.newest, fork=options.fork)
+    def reload() -> Config:
+        return _configure(options, cwd, can_ask=False)[1]
+
+    late = LateWorkshop(build, config, demo=options.demo, newest=options.newest, fork=options.fork)
+    file = Path(options.config) if options.config else paths.config_file
     settings = TuiSettings(
-        theme=config.theme,
-        mouse=config.mouse,
-        ascii=config.ascii,
-        animate=config.animate,
-        plan_visible=config.plan_visible,
-        plan_side=config.plan_side,
-        plan_width=config.plan_width,
-        notify=config.notify,
         history=FileHistory(paths.history_file),
         files=late.files,
         log=paths.log_file,
-    )
+        preferences=Preferences(config, file, reload),
+        connected=config.has_key or options.demo,
+    ).following(config)
     chooses = options.resume is CHOOSE
-    prompt = options.prompt or ("/threads" if chooses else DEMO_PROMPT if demo else "")
+    prompt = options.prompt or ("/threads" if chooses else DEMO_PROMPT if options.demo else "")
     thread = None if chooses else options.resume
     code = run_tui(late, thread=thread, prompt=prompt, settings=settings)
     for line in late.farewell():

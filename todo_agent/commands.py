@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from todo_agent import config as configuration
@@ -17,6 +16,7 @@ from todo_agent.config_file import is_there, write
 from todo_agent.doctor import examine
 from todo_agent.errors import ConfigError
 from todo_agent.exit_codes import ExitCode
+from todo_agent.manual import example
 from todo_agent.paths import Paths, project_config
 from todo_agent.plan.keys import plan_from_json, plan_to_json
 from todo_agent.plan.plan import Plan, Status
@@ -179,8 +179,3 @@ def _config(options: argparse.Namespace, place: _Place) -> int:
 
 def _value(config: Config, key: str) -> str:
     return configuration.shown(key, configuration.get(config, key))
-
-
-def example() -> str:
-    """Return the example configuration: every setting, commented out."""
-    return files("todo_agent").joinpath("config.example.toml").read_text("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,18 @@ import tomli_w
 from todo_agent.agent.modes import Mode
 from todo_agent.config_file import ConfigFile, is_there, write
 from todo_agent.errors import ConfigError
+from todo_agent.key_names import key_conflict
+from todo_agent.kinds import Value
 from todo_agent.providers.endpoint import masked
-from todo_agent.settings import SECRETS, SETTINGS, Config, Restrictions, Setting, Value
+from todo_agent.settings import (
+    KEYS,
+    SECRETS,
+    SETTINGS,
+    Config,
+    Restrictions,
+    Setting,
+    with_values,
+)
 
 ENVIRONMENT = {
     "ANTHROPIC_API_KEY": "api_key",
@@ -24,6 +34,8 @@ ENVIRONMENT = {
     "ANTHROPIC_BASE_URL": "base_url",
     "TODO_AGENT_MODEL": "model",
 }
+PROJECT = "project"
+"""The name of a project's file among the sources."""
 CREDENTIALS = ("api_key", "auth_token", "api_key_file")
 NARROWER = (Mode.PLAN, Mode.ASK, Mode.ACCEPT_EDITS, Mode.AUTO)
 """The modes, the narrowest first."""
@@ -73,13 +85,27 @@ def load(
         ConfigError: something is wrong; it says what, where, and how it should be.
     """
     values: dict[str, Value] = {}
+    places: dict[str, str] = {}
     for source in _sources(user_file, required, environ, options or {}, assignments):
         found = _checked(source)
         if any(found.get(key) for key in CREDENTIALS):
             values = {key: value for key, value in values.items() if key not in CREDENTIALS}
         values |= found
-    named: dict[str, Any] = {SETTINGS[key].attribute: value for key, value in values.items()}
-    return _with_key_of_file(Config(**named), user_file.parent)
+        places |= {key: source.where(key) for key in found}
+    config = with_values(Config(sources={key: places[key] for key in values}), values)
+    refuse_key_conflict(config)
+    return _with_key_of_file(config, user_file.parent)
+
+
+def refuse_key_conflict(config: Config) -> None:
+    """Refuse a configuration in which a key would do two things.
+
+    Raises:
+        ConfigError: it says which key, and where one of the two was set.
+    """
+    if problem := key_conflict(config.keys):
+        where = next((place for key, place in config.sources.items() if key.startswith(KEYS)), "")
+        raise ConfigError(f"{where or 'ui.keys'}: {problem}.")
 
 
 def restrict(config: Config, project: ConfigFile) -> Config:
@@ -112,7 +138,23 @@ def restrict(config: Config, project: ConfigFile) -> Config:
             ask=_texts(values.get("permissions.ask")), deny=_texts(values.get("permissions.deny"))
         ),
         notices=(*config.notices, *notices),
+        sources={**config.sources, **_narrowed(config, values, source), PROJECT: source.name},
     )
+
+
+def _narrowed(config: Config, values: Mapping[str, Value], source: Source) -> dict[str, str]:
+    """Return where those settings come from that a project's file made narrower."""
+    found = {}
+    for key in ("permissions.mode", "limits.max_turns", "limits.max_cost"):
+        own, asked = SETTINGS[key].of(config), values.get(key)
+        narrower = asked is not None and (
+            NARROWER.index(asked) < NARROWER.index(config.mode)
+            if isinstance(asked, Mode)
+            else _smaller(own, asked) != own
+        )
+        if narrower:
+            found[key] = source.where(key)
+    return found
 
 
 def get(config: Config, key: str) -> Value:
@@ -121,8 +163,7 @@ def get(config: Config, key: str) -> Value:
     Raises:
         ConfigError: there is no such setting.
     """
-    value: Value = getattr(config, _setting(key, "config get").attribute)
-    return value
+    return _setting(key, "config get").of(config)
 
 
 def save(file: Path, assignment: str) -> None:
@@ -132,8 +173,30 @@ def save(file: Path, assignment: str) -> None:
         ConfigError: the setting or the value is wrong, or the file cannot be written.
     """
     key, value = _assignment(assignment)
-    _checked(Source("config set", {key: value}))
+    store(file, key, value, name="config set")
+
+
+def store(file: Path, key: str, value: object, *, name: str) -> None:
+    """Store one setting in a file; None takes it out. The rest stays as it was written.
+
+    Args:
+        file: the person's file; it may be missing.
+        key: the setting.
+        value: what would stand in the file.
+        name: who asks, for messages.
+
+    Raises:
+        ConfigError: the setting or the value is wrong, or the file cannot be read or written.
+    """
+    source = Source(name, {key: value})
     known = ConfigFile.read(file) if is_there(file) else ConfigFile(file, "", {}, "")
+    if value is None:
+        _setting(key, name)
+        write(file, known.without(key))
+        return
+    checked = _checked(source)
+    others = _checked(_file_source(known, known_only=True)) if key.startswith(KEYS) else {}
+    refuse_key_conflict(with_values(Config(sources={key: name}), {**others, **checked}))
     write(file, known.with_value(key, value))
 
 
@@ -169,19 +232,26 @@ def _sources(
 
 def _file_source(file: ConfigFile, *, known_only: bool) -> Source:
     places = file.places()
-    flat: dict[str, object] = {}
     sections = {key.rpartition(".")[0] for key in SETTINGS} - {""}
     for name, value in file.data.items():
-        if not isinstance(value, Mapping):
-            flat[name] = value
-        elif name in sections or not known_only:
-            flat |= {f"{name}.{key}": item for key, item in value.items()}
-        else:
+        if isinstance(value, Mapping) and known_only and name not in sections:
             known = ", ".join(f"[{section}]" for section in sorted(sections))
             raise ConfigError(
                 f"{places.get(name, file.path)}: there is no section [{name}]. Sections: {known}."
             )
-    return Source(str(file.path), flat, places)
+    return Source(str(file.path), dict(_flat(file.data, sections, "")), places)
+
+
+def _flat(
+    table: Mapping[str, object], sections: Collection[str], prefix: str
+) -> Iterator[tuple[str, object]]:
+    """Yield the settings of a table by their whole names: sections may hold sections."""
+    for name, value in table.items():
+        key = prefix + name
+        if isinstance(value, Mapping) and (not prefix or key in sections):
+            yield from _flat(value, sections, f"{key}.")
+        else:
+            yield key, value
 
 
 def _environment_source(environ: Mapping[str, str]) -> Source:
@@ -247,7 +317,7 @@ def _with_key_of_file(config: Config, base: Path) -> Config:
     key = _checked(Source(str(file), {"api_key": text}))["api_key"]
     if not key:
         raise ConfigError(f"api_key_file: {file} is empty.")
-    return replace(config, api_key=str(key))
+    return replace(config, api_key=str(key), sources={**config.sources, "api_key": str(file)})
 
 
 def _smaller(own: Any, project: Any) -> Any:  # noqa: ANN401 -- an int or a float, like its arguments

@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,10 @@ from typing import Any
 import tomli_w
 
 from todo_agent.errors import ConfigError
+from todo_agent.toml_text import positions, with_value, without_value
 
 MAX_BYTES = 1_000_000
 """The largest file that is read."""
-_SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
-_ASSIGNMENT = re.compile(r"\s*((?:[\w-]+|\"[\w-]+\")(?:\s*\.\s*(?:[\w-]+|\"[\w-]+\"))*)\s*=")
-_COMMENTED = re.compile(r"\s*#\s*([\w-]+)\s*=")
 
 
 @dataclass(frozen=True)
@@ -61,23 +59,18 @@ class ConfigFile:
         """Return where each setting and section stands, as file:line:column."""
         return {
             name: f"{self.path}:{line + 1}:{column + 1}"
-            for name, (line, column) in _positions(self.text).items()
+            for name, (line, column) in positions(self.text).items()
         }
 
     def with_value(self, key: str, value: object) -> str:
         """Return the text with one setting changed or added, the rest as it was written."""
-        section, _, name = key.rpartition(".")
-        wanted = {**self.data}
-        if section:
-            wanted[section] = {**wanted.get(section, {}), name: value}
-        else:
-            wanted[name] = value
-        edited = _edited(self.text, section, name, tomli_w.dumps({name: value}).strip())
-        try:
-            kept = tomllib.loads(edited) == wanted
-        except tomllib.TOMLDecodeError:
-            kept = False
-        return edited if kept else tomli_w.dumps(wanted)
+        wanted = _with(self.data, key.split("."), value)
+        return _first_that_says(wanted, with_value(self.text, key, value))
+
+    def without(self, key: str) -> str:
+        """Return the text without one setting, the rest as it was written."""
+        wanted = _without(self.data, key.split("."))
+        return _first_that_says(wanted, (without_value(self.text, key),))
 
 
 def is_there(path: Path) -> bool:
@@ -145,38 +138,28 @@ def _no_toml(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
     return f"{path}:{line}:{column}: {message.rstrip('.')}.{hint}"
 
 
-def _positions(text: str) -> dict[str, tuple[int, int]]:
-    """Return the line and column, from 0, of what looks like a setting or a section."""
-    found: dict[str, tuple[int, int]] = {}
-    section = ""
-    for number, line in enumerate(text.splitlines()):
-        indent = len(line) - len(line.lstrip())
-        if header := _SECTION.match(line):
-            section = header[1]
-            found.setdefault(section, (number, indent))
-        elif assignment := _ASSIGNMENT.match(line):
-            name = re.sub(r'[\s"]', "", assignment[1])
-            found.setdefault(f"{section}.{name}" if section else name, (number, indent))
-    return found
+def _with(table: Mapping[str, Any], path: Sequence[str], value: object) -> dict[str, Any]:
+    name, *rest = path
+    return {**table, name: _with(table.get(name, {}), rest, value) if rest else value}
 
 
-def _edited(text: str, section: str, name: str, assignment: str) -> str:
-    """Return the text with the assignment in its place: the old one's, its comment's, or new."""
-    lines = text.splitlines()
-    positions = _positions(text)
-    key = f"{section}.{name}" if section else name
-    if key in positions:
-        lines[positions[key][0]] = assignment
-        return "\n".join(lines) + "\n"
-    if section and section not in positions:
-        return "\n".join([*lines, *([""] if lines else []), f"[{section}]", assignment]) + "\n"
-    first = positions[section][0] + 1 if section else 0
-    headers = (n for n, line in enumerate(lines) if n >= first and _SECTION.match(line))
-    end = next(headers, len(lines))
-    for number in range(first, end):
-        commented = _COMMENTED.match(lines[number])
-        if commented and commented[1] == name:
-            first = number + 1
-            break
-    lines.insert(first, assignment)
-    return "\n".join(lines) + "\n"
+def _without(table: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    name, *rest = path
+    if rest and name in table:
+        return {**table, name: _without(table[name], rest)}
+    return {key: item for key, item in table.items() if key != name}
+
+
+def _first_that_says(wanted: dict[str, Any], texts: Iterable[str]) -> str:
+    """Return the first text that says what is wanted, or else a new one without comments."""
+    for text in texts:
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if _full(tomllib.loads(text)) == _full(wanted):
+                return text
+    return tomli_w.dumps(wanted)
+
+
+def _full(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table without its empty sections, which say nothing."""
+    inner = {k: _full(v) if isinstance(v, Mapping) else v for k, v in table.items()}
+    return {key: value for key, value in inner.items() if value != {}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
@@ -42,11 +42,13 @@ from todo_agent.event_stream import EventStream
 from todo_agent.middleware.budget import COST
 from todo_agent.middleware.compaction import Compaction
 from todo_agent.middleware.permissions import Permissions
+from todo_agent.middleware.rules import Rule
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.history import Author, History
 from todo_agent.plan.keys import PLAN, PLAN_HISTORY, is_interrupted
 from todo_agent.plan.plan import Plan
 from todo_agent.saving import Saving
+from todo_agent.settings import Config
 from todo_agent.threads.store import Thread, ThreadInfo
 from todo_agent.tools.files import FileError
 from todo_agent.tools.jobs import Jobs
@@ -106,12 +108,36 @@ class Workbench(Protocol):
         """
         ...
 
+    async def read(self, thread: str) -> Session:
+        """Open a thread for reading only, even where another process works on it.
+
+        Raises:
+            TodoAgentError: it cannot be opened.
+        """
+        ...
+
+    async def fork(self, thread: str) -> Session:
+        """Open a copy of a thread.
+
+        Raises:
+            TodoAgentError: it cannot be copied.
+        """
+        ...
+
     def threads(self) -> Sequence[ThreadInfo]:
         """Return all threads, newest first. Reads the disk."""
         ...
 
     async def warm_up(self) -> None:
         """Load what the first model call needs."""
+        ...
+
+    async def reconfigure(self, config: Config, *, demo: bool = False) -> None:
+        """Open sessions with another configuration from now on, or those of the demo.
+
+        Raises:
+            TodoAgentError: it cannot be done; everything stays as it is.
+        """
         ...
 
 
@@ -389,6 +415,19 @@ class Session:
         """Change the permission mode, at once."""
         self._parts.permissions.mode = mode
         self._thread.set_mode(mode)
+
+    @property
+    def granted_rules(self) -> tuple[Rule, ...]:
+        """What "always allow" allowed in this session."""
+        return self._parts.permissions.granted
+
+    def use_rules(self, rules: Iterable[Rule]) -> None:
+        """Take other rules as the person's own, at once."""
+        self._parts.permissions.use(rules)
+
+    def revoke_rule(self, rule: Rule) -> None:
+        """Take back what was granted in this session."""
+        self._parts.permissions.revoke(rule)
 
     def rename(self, title: str) -> None:
         """Give the thread another title."""

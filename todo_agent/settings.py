@@ -2,117 +2,56 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, cast
 
 from todo_agent.agent.modes import Mode
-from todo_agent.middleware.rules import Decision, Rule, RuleError
-from todo_agent.providers import endpoint
-
-Value: TypeAlias = "str | int | float | bool | tuple[str, ...] | Mode | None"
-Parse: TypeAlias = Callable[[object], Value]
+from todo_agent.key_names import KEY_ACTIONS
+from todo_agent.kinds import (
+    Address,
+    KeyNames,
+    Kind,
+    Money,
+    OneOf,
+    Program,
+    Rules,
+    Secret,
+    Switch,
+    Value,
+    Whole,
+    Words,
+)
+from todo_agent.middleware.rules import Decision, Rule
 
 NO_KEY = (
     "There is no API key. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or write "
     'api_key = "..." into the configuration file, and start again.'
 )
 DISCIPLINES = ("free", "guarded", "sequential")
+KEYS = "ui.keys."
+"""What the settings of keys begin with."""
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 SECRETS = frozenset({"api_key", "auth_token"})
 """Settings whose value is never shown."""
 
 
-def text(value: object) -> str:
-    """Take text that is not blank."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("text")
-    return value.strip()
+text, secret, url, money, yes_or_no = Words(), Secret(), Address(), Money(), Switch()
+rules, program, key_names = Rules(), Program(), KeyNames()
+mode = OneOf(tuple(mode.value for mode in Mode), Mode)
 
 
-def secret(value: object) -> str:
-    """Take a key: visible ASCII. The message never repeats it."""
-    if not isinstance(value, str):
-        raise TypeError("text")
-    value = value.strip()
-    if not value.isascii() or not value.isprintable():
-        raise ValueError("a key of visible ASCII characters on one line")
-    return value
-
-
-def url(value: object) -> str:
-    """Take the address of a server. The message never repeats it: it may hold a password."""
-    expected = "an address such as https://api.anthropic.com, without a query"
-    if not isinstance(value, str):
-        raise TypeError(expected)
-    value = value.strip()
-    if not value.isprintable() or " " in value:
-        raise ValueError(expected)
-    try:
-        return endpoint.base_url(value)
-    except ValueError as error:
-        raise ValueError(expected) from error
-
-
-def one_of(*words: str) -> Parse:
+def one_of(*words: str) -> OneOf:
     """Take one of some words."""
-
-    def parse(value: object) -> str:
-        if value not in words:
-            raise ValueError(f"one of {', '.join(words)}")
-        return str(value)
-
-    return parse
+    return OneOf(words)
 
 
-def mode(value: object) -> Mode:
-    """Take a permission mode."""
-    try:
-        return Mode(str(value))
-    except ValueError:
-        raise ValueError(f"one of {', '.join(Mode)}") from None
-
-
-def whole(minimum: int, maximum: int = 10_000_000) -> Parse:
+def whole(minimum: int, maximum: int = 10_000_000) -> Whole:
     """Take a whole number within bounds."""
-
-    def parse(value: object) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise ValueError(f"a whole number from {minimum} to {maximum}")
-        return value
-
-    return parse
+    return Whole(minimum, maximum)
 
 
-def money(value: object) -> float:
-    """Take an amount of US dollars above 0."""
-    number = float(value) if isinstance(value, int | float) else math.nan
-    if isinstance(value, bool) or not math.isfinite(number) or number <= 0:
-        raise ValueError("an amount of US dollars above 0")
-    return number
-
-
-def yes_or_no(value: object) -> bool:
-    """Take true or false."""
-    if not isinstance(value, bool):
-        raise TypeError("true or false")
-    return value
-
-
-def rules(value: object) -> tuple[str, ...]:
-    """Take a list of permission rules."""
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError('a list of rules, such as ["run git push *"]')
-    for item in value:
-        try:
-            Rule.parse(Decision.ASK, item)
-        except RuleError as error:
-            raise ValueError(f"a list of rules, but {str(error).rstrip('.')}") from error
-    return tuple(value)
-
-
-def setting(key: str, parse: Parse, *, default: Value, restricts: bool = False) -> Any:  # noqa: ANN401 -- it stands for any field's default
+def setting(key: str, parse: Kind, *, default: Value, restricts: bool = False) -> Any:  # noqa: ANN401 -- it stands for any field's default
     """Declare a setting. `restricts`: a project's file may have it, since it only narrows."""
     return field(default=default, metadata={"key": key, "parse": parse, "restricts": restricts})
 
@@ -123,6 +62,18 @@ class Restrictions:
 
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The same as values. Raises RuleError for what is no rule."""
+        return _rules(ask=self.ask, deny=self.deny)
+
+
+def _rules(**texts: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Return the rules of each decision, named as in the file."""
+    return tuple(
+        Rule.parse(Decision[name.upper()], text) for name, group in texts.items() for text in group
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,15 +116,28 @@ class Config:
         "ui.plan_side", one_of("right", "left"), default="right"
     )
     plan_width: int = setting("ui.plan_width", whole(20, 120), default=38)
-    notify: Literal["off", "bell", "desktop"] = setting(
-        "ui.notify", one_of("off", "bell", "desktop"), default="off"
+    density: Literal["comfortable", "compact"] = setting(
+        "ui.density", one_of("comfortable", "compact"), default="comfortable"
     )
+    notify: Literal["off", "bell", "desktop", "command"] = setting(
+        "ui.notify", one_of("off", "bell", "desktop", "command"), default="off"
+    )
+    notify_command: tuple[str, ...] = setting("ui.notify_command", program, default=())
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The keys that a person chose, by action; the others keep theirs."""
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each setting that is not a default comes from, as a person finds it."""
     restrictions: Restrictions = field(default_factory=Restrictions)
     """What a project's file adds."""
     instructions: str = ""
     """What the project asks of agents."""
     notices: tuple[str, ...] = ()
     """What to tell the person about the files."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The person's own rules as values. Raises RuleError for what is no rule."""
+        return _rules(allow=self.allow, ask=self.ask, deny=self.deny)
 
     @property
     def has_key(self) -> bool:
@@ -188,9 +152,15 @@ class Setting:
     key: str
     """Its name in the file, with the section: `plan.max_todos`."""
     attribute: str
-    parse: Parse
+    parse: Kind
     default: Value
     restricts: bool
+
+    def of(self, config: Config) -> Value:
+        """Return its value."""
+        if self.attribute != "keys":
+            return cast("Value", getattr(config, self.attribute))
+        return config.keys.get(self.key.removeprefix(KEYS), self.default)
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -203,4 +173,16 @@ SETTINGS: Mapping[str, Setting] = {
     )
     for row in fields(Config)
     if "key" in row.metadata
+} | {
+    KEYS + action.name: Setting(KEYS + action.name, "keys", key_names, action.keys, restricts=False)
+    for action in KEY_ACTIONS
 }
+
+
+def with_values(config: Config, values: Mapping[str, Value]) -> Config:
+    """Return the configuration with some settings, by key, set to checked values."""
+    chosen = {k.removeprefix(KEYS): v for k, v in values.items() if k.startswith(KEYS)}
+    named: dict[str, Any] = {
+        SETTINGS[key].attribute: value for key, value in values.items() if not key.startswith(KEYS)
+    }
+    return replace(config, **named, keys={**config.keys, **cast("dict[str, str]", chosen)})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from todo_agent.agent.events import (
@@ -26,8 +26,11 @@ from todo_agent.agent.provider import NO_USAGE, Usage
 from todo_agent.agent.state import State
 from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
+from todo_agent.middleware.rules import Rule
 from todo_agent.plan.history import Author, History, Version, with_version
 from todo_agent.plan.plan import Plan, Status, Todo
+from todo_agent.settings import Config
+from todo_agent.threads.errors import ThreadBusy
 
 DIFF = """--- a/shop/cart.py
 +++ b/shop/cart.py
@@ -88,6 +91,8 @@ class StandIn:
     refuses_messages: str | None = None
     closed: bool = False
     background: tuple[tuple[str, str, int | None], ...] = ()
+    rules: tuple[Rule, ...] = ()
+    granted_rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         self._stream = EventStream(clock=lambda: self.now)
@@ -183,6 +188,12 @@ class StandIn:
     def set_mode(self, mode: Mode) -> None:
         self.mode = mode
 
+    def use_rules(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+
+    def revoke_rule(self, rule: Rule) -> None:
+        self.granted_rules = tuple(r for r in self.granted_rules if r != rule)
+
     def rename(self, title: str) -> None:
         self.title = title
 
@@ -210,12 +221,26 @@ class Bench:
     sessions: dict[str | None, StandIn]
     infos: Sequence[Info] = ()
     broken: dict[str | None, str] = field(default_factory=dict)
+    busy: frozenset[str] = frozenset()
+    """Threads that another process has open."""
     warm: bool = False
+    configured: list[tuple[Config, bool]] = field(default_factory=list)
+
+    async def reconfigure(self, config: Config, *, demo: bool = False) -> None:
+        self.configured.append((config, demo))
 
     async def open(self, thread: str | None) -> StandIn:
         if thread in self.broken:
             raise TodoAgentError(self.broken[thread])
+        if thread in self.busy:
+            raise ThreadBusy(f"thread {thread} is open in another process")
         return self.sessions[thread]
+
+    async def read(self, thread: str) -> StandIn:
+        return replace(self.sessions[thread], read_only=True)
+
+    async def fork(self, thread: str) -> StandIn:
+        return replace(self.sessions[thread], id=f"{thread}-copy", read_only=False)
 
     def threads(self) -> Sequence[Info]:
         return self.infos

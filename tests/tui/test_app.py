@@ -504,7 +504,7 @@ async def test_the_question_mark_shows_the_keys_on_an_empty_prompt_only():
 async def test_the_palette_offers_the_commands():
     async with screen() as shown:
         await shown.press("ctrl+p")
-        await shown.shows("Show or hide the plan")
+        await shown.shows("Start a new thread")
 
 
 async def test_the_scripted_model_is_named():

@@ -162,6 +162,7 @@ async def test_a_question_that_is_closed_goes_away():
         assert shown.session.answers == []
 
 
+@pytest.mark.usefixtures("at_once")
 async def test_a_question_with_choices_is_answered():
     async with screen() as shown:
         question = Question("q", "Which [database]?", kind="question", choices=("sqlite", "[/]pg"))
@@ -173,6 +174,39 @@ async def test_a_question_with_choices_is_answered():
         await shown.until(lambda: shown.session.answers == expected)
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_a_choice_is_taken_by_its_number():
+    async with screen() as shown:
+        asked = Question("q", "Which?", kind="question", choices=("one", "two", "three"))
+        shown.session.emit(QuestionAsked(asked))
+        await shown.shows("2  two")
+        await shown.press("2")
+        expected = [("q", Answer(approved=True, text="two"))]
+        await shown.until(lambda: shown.session.answers == expected)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_number_without_a_choice_begins_words():
+    async with screen() as shown:
+        asked = Question("q", "How many?", kind="question", choices=("one", "two"))
+        shown.session.emit(QuestionAsked(asked))
+        await shown.shows("2  two")
+        await shown.press("7", "enter")
+        expected = [("q", Answer(approved=True, text="7"))]
+        await shown.until(lambda: shown.session.answers == expected)
+
+
+async def test_keys_on_their_way_do_not_answer_a_question(monkeypatch):
+    monkeypatch.setattr(approval, "GRACE_SECONDS", 60.0)
+    async with screen() as shown:
+        shown.session.emit(QuestionAsked(Question("q", "Why?", kind="question", choices=("a",))))
+        await shown.shows("Why?")
+        await shown.press("1", "o", "enter")
+        await shown.until(lambda: shown.app.prompt.draft == "1o")
+        assert shown.session.answers == []
+
+
+@pytest.mark.usefixtures("at_once")
 async def test_a_question_is_answered_in_words():
     async with screen() as shown:
         shown.session.emit(QuestionAsked(Question("q", "Why?", kind="question")))

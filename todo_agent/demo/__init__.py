@@ -11,6 +11,8 @@ from pathlib import Path
 from todo_agent.plan.discipline import Discipline
 from todo_agent.providers.scripted import ScriptedProvider
 
+PROMPT = "A test of this project fails. Find out why and fix it."
+"""What a person asks in it."""
 THINKING_SECONDS = 0.7
 TYPING_SECONDS = 0.02
 """Between two pieces of an answer."""

@@ -55,9 +55,9 @@ class Permissions(Middleware):
         protected: Iterable[Path] = (),
     ) -> None:
         self.mode = mode
-        defaults = (Rule.parse(Decision.ALLOW, text) for text in ALWAYS_ALLOWED)
         self._workspace = workspace
-        self._rules = [rule.resolved(workspace.root) for rule in (*defaults, *rules)]
+        self._granted: list[Rule] = []
+        self.use(rules)
         self._restrictions = tuple(rule.resolved(workspace.root) for rule in restrictions)
         self._protected = Protected(protected)
         self._fold = _case_folds(workspace.root)
@@ -68,6 +68,22 @@ class Permissions(Middleware):
         """All rules that hold now, those of "always allow" included."""
         return (*self._rules, *self._restrictions)
 
+    @property
+    def granted(self) -> tuple[Rule, ...]:
+        """What "always allow" allowed in this session."""
+        return tuple(self._granted)
+
+    def use(self, rules: Iterable[Rule]) -> None:
+        """Take other rules as the person's own; what was granted in this session stays."""
+        defaults = (Rule.parse(Decision.ALLOW, text) for text in ALWAYS_ALLOWED)
+        own = [rule.resolved(self._workspace.root) for rule in (*defaults, *rules)]
+        self._rules = [*own, *self._granted]
+
+    def revoke(self, rule: Rule) -> None:
+        """Take back what was granted in this session."""
+        self._granted.remove(rule)
+        self._rules.remove(rule)
+
     def allow(self, rule: str) -> None:
         """Allow, for the rest of the session, what a question's rule says.
 
@@ -77,6 +93,7 @@ class Permissions(Middleware):
         parsed = Rule.parse(Decision.ALLOW, rule).resolved(self._workspace.root)
         if parsed.kind == "run" and any(_too_wide(part) for part in parse(parsed.pattern)):
             raise RuleError(f"{rule!r} would allow any command; name exactly what may run.")
+        self._granted.append(parsed)
         self._rules.append(parsed)
 
     def judge(self, resources: Sequence[Resource]) -> Verdict:

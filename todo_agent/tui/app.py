@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -24,20 +24,30 @@ from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
 from todo_agent.errors import TodoAgentError
 from todo_agent.plan.history import Author
 from todo_agent.plan.plan import Plan
+from todo_agent.threads.errors import ThreadBusy
 from todo_agent.tui import terminal
 from todo_agent.tui.commands import Commands
 from todo_agent.tui.completing import Files, completions
+from todo_agent.tui.configuring import Configuring
+from todo_agent.tui.connecting import Connecting
 from todo_agent.tui.entries import Notice, entries_of
+from todo_agent.tui.keymap import bindings
+from todo_agent.tui.keys_here import KeySection, keys_here
+from todo_agent.tui.notifying import notified
+from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, reworded
 from todo_agent.tui.progress import Progress
 from todo_agent.tui.router import Router
 from todo_agent.tui.screens.approval import Approval, Stray
+from todo_agent.tui.screens.config_form import ConfigForm
 from todo_agent.tui.screens.edit_text import EditText
 from todo_agent.tui.screens.help import Help
+from todo_agent.tui.screens.permissions import PermissionsSheet
 from todo_agent.tui.screens.plan_history import PlanHistory
 from todo_agent.tui.screens.question import AskScreen
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.settings import TuiSettings
+from todo_agent.tui.sharing import Sharing
 from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks
 from todo_agent.tui.widgets.banner import Place
 from todo_agent.tui.widgets.completions import Completion, Completions
@@ -64,6 +74,7 @@ TURNS_PER_SECOND = 8
 HINT_SECONDS = 2.0
 """So long the second Ctrl+C counts as one."""
 OPENING = "opening"
+THEME_HINT = "/theme shows them all."
 
 
 class TodoAgentApp(App[int]):
@@ -82,14 +93,18 @@ class TodoAgentApp(App[int]):
     ENABLE_COMMAND_PALETTE = True
     TITLE = "todo-agent"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t,f2", "toggle_plan", "Show or hide the plan", priority=True),
-        Binding("ctrl+o", "toggle_details", "Open or close all details", priority=True),
-        Binding("f3", "focus_plan", "Edit the plan"),
+        *bindings(
+            "toggle_plan",
+            "toggle_details",
+            "focus_plan",
+            "command_palette",
+            "help",
+            "repaint",
+            "quit",
+        ),
         Binding("escape", "escape", "Close, unqueue or interrupt"),
         Binding("ctrl+c", "cancel", "Clear or interrupt; twice: quit", show=False),
-        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+d", "quit", "Quit", show=False),
-        Binding("ctrl+l", "repaint", "Paint the screen afresh", show=False),
         Binding("ctrl+z", "suspend_process", "Suspend", show=False),
         Binding("question_mark", "help", "Keys and commands", show=False),
         Binding("end", "scroll_end", "Newest", show=False),
@@ -117,11 +132,16 @@ class TodoAgentApp(App[int]):
         self._questions: list[Question] = []
         self._last_end: RunEnd | None = None
         self._running_since = 0.0
-        self._frame = 0
+        self._frame = self._ticks = 0
         self._ticker: Timer | None = None
         self._unhint: Timer | None = None
         self._free = {"left": 0, "right": 0}
         self._files = Files(settings.files)
+        self.configuring = Configuring(self)
+        self.permitting = Permitting(self, self.configuring)
+        self.connecting = Connecting(self, self.configuring)
+        self.sharing = Sharing(self)
+        self._focused: bool | None = None
         self._commands = Commands(self)
         self.crash: BaseException | None = None
         """What ended the app, if an error did."""
@@ -176,10 +196,9 @@ class TodoAgentApp(App[int]):
 
     def on_mount(self) -> None:
         """Show the empty frame at once; everything slow comes after it."""
-        rate = TURNS_PER_SECOND if self.settings.animate else 1
-        self._ticker = self.set_interval(1 / rate, self._tick, pause=True)
+        self._ticker = self.set_interval(1 / TURNS_PER_SECOND, self._tick, pause=True)
+        self.wear(self.settings)
         self.set_class(self._marks == ASCII, "-ascii")
-        self._show_layout(self.size.width, self.size.height)
         self.watch(self.transcript, "news", self._show_news)
         self._write(terminal.SAVE_TITLE)
         self.prompt.focus()
@@ -194,17 +213,43 @@ class TodoAgentApp(App[int]):
     async def _load_history(self) -> None:
         self.prompt.set_history(await asyncio.to_thread(self.settings.history.load))
 
+    def wear(self, settings: TuiSettings) -> None:
+        """Look and behave as settings say, at once."""
+        self.settings = settings
+        if settings.theme in self.available_themes:
+            self.theme = settings.theme
+        self.set_class(settings.density == "compact", "-compact")
+        self.set_keymap(dict(settings.keys))
+        self._show_layout(self.size.width, self.size.height)
+
     async def _open_first(self) -> None:
+        if not self.settings.connected:
+            self._give_back_early()
         await self.open_thread(self._thread)
+        if not self.settings.connected and self._thread is None:
+            self.connecting.open()
+        if self.settings.theme not in self.available_themes:
+            self.say(f"There is no theme {self.settings.theme!r}. {THEME_HINT}", level="warning")
         await self.workbench.warm_up()
 
-    async def open_thread(self, thread: str | None) -> bool:
+    async def open_thread(
+        self, thread: str | None, opening: Awaitable[Session] | None = None
+    ) -> bool:
         """Open a thread, or a new one, in the place of the one that is open.
 
         Where that fails the screen says why, and everything stays as it is.
+
+        Args:
+            thread: its id, or None for a new one.
+            opening: opens it in another way than to work on it.
         """
         try:
-            session = await self.workbench.open(thread)
+            session = await (opening or self.workbench.open(thread))
+        except ThreadBusy as error:
+            self.status.activity = ""
+            self._give_back_early()
+            self.sharing.offer(thread or "", str(error))
+            return False
         except TodoAgentError as error:
             self.status.activity = ""
             hint = "/threads shows the others, /clear starts a new one."
@@ -356,6 +401,9 @@ class TodoAgentApp(App[int]):
         self.open_sheet(screen, answered)
 
     def _tick(self) -> None:
+        self._ticks += 1
+        if not self.settings.animate and self._ticks % TURNS_PER_SECOND:
+            return
         self._frame += self.settings.animate
         seconds = self._clock() - self._running_since
         self.status.turn(self._frame, seconds)
@@ -367,11 +415,26 @@ class TodoAgentApp(App[int]):
         plan = f" — {progress.label} {progress.current}".rstrip() if progress.total else ""
         self._write(terminal.title(f"todo-agent{plan}"))
 
+    def on_app_focus(self) -> None:
+        """Know that the terminal tells who has the focus, and that it is us."""
+        self._focused = True
+
+    def on_app_blur(self) -> None:
+        """Know that the person looks elsewhere."""
+        self._focused = False
+
     def _notify(self, what: str) -> None:
-        if self.settings.notify == "bell":
-            self.bell()
-        elif self.settings.notify == "desktop":
-            self._write(terminal.notification(f"todo-agent {what}"))
+        if self.settings.notify != "off" and not self._focused:
+            self.run_worker(self._tell(f"todo-agent {what}"), group="notify")
+
+    async def _tell(self, message: str) -> None:
+        settings = self.settings
+        sequence, problem = await notified(
+            settings.notify, message, command=settings.notify_command
+        )
+        self._write(sequence)
+        if problem:
+            self.say(problem, level="warning")
 
     def _write(self, sequence: str) -> None:
         if self._driver is not None and not self.is_headless:
@@ -398,6 +461,10 @@ class TodoAgentApp(App[int]):
         if self.session is None:
             self._early.append(text)
             self.show_queue(())
+            return
+        if self.session.read_only:
+            self.put_draft(text)
+            self.sharing.offer_copy(self.session.id)
             return
         try:
             if text.startswith("!") and text[1:].strip():
@@ -632,9 +699,14 @@ class TodoAgentApp(App[int]):
         self.refresh(repaint=True, layout=True)
 
     def action_help(self) -> None:
-        """Show the keys and the commands."""
-        commands = self._commands.commands
-        self.open_sheet(Help([(f"/{c.name} {c.arguments}".rstrip(), c.what) for c in commands]))
+        """Show the keys that work here, and the commands; close them again."""
+        if isinstance(self.screen, Help):
+            self.screen.action_close()
+            return
+        rows = ((f"/{c.name} {c.arguments}".rstrip(), c.what) for c in self._commands.commands)
+        commands = KeySection("Commands", tuple(rows))
+        main = not isinstance(self.screen, Sheet)
+        self.open_sheet(Help([*keys_here(self.screen), *([commands] if main else [])]))
 
     def action_page(self, by: int) -> None:
         """Scroll the conversation by pages."""
@@ -647,6 +719,42 @@ class TodoAgentApp(App[int]):
     async def action_scroll_end(self) -> None:
         """Go to the newest and follow it."""
         await self.transcript.to_end()
+
+    @on(ConfigForm.Store)
+    def store_setting(self, event: ConfigForm.Store) -> None:
+        """Store what a form asks for."""
+        form = self.screen
+        if isinstance(form, ConfigForm):
+            work = self.configuring.change(form, event.key, event.value)
+            self.run_worker(work, group="settings")
+
+    @on(PermissionsSheet.Add)
+    @on(PermissionsSheet.Remove)
+    def change_rules(self, event: PermissionsSheet.Add | PermissionsSheet.Remove) -> None:
+        """Add a rule or take one back."""
+        sheet = self.screen
+        if not isinstance(sheet, PermissionsSheet):
+            return
+        if isinstance(event, PermissionsSheet.Add):
+            work = self.permitting.add(sheet, event.rule)
+        else:
+            work = self.permitting.remove(sheet, event.row)
+        self.run_worker(work, group="settings")
+
+    @on(PermissionsSheet.ChangeMode)
+    def pick_mode(self) -> None:
+        """Pick the mode in the place of the rules."""
+        self.pop_screen()
+        self._commands.run("/mode")
+
+    def take_draft(self) -> str:
+        """Return what was typed and not sent, and clear it."""
+        return self.prompt.take()
+
+    def put_draft(self, text: str) -> None:
+        """Give back what was typed and not sent."""
+        if text:
+            self.prompt.put(text)
 
     def copy(self, text: str) -> None:
         """Put a text on the clipboard of the terminal."""

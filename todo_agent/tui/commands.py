@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from todo_agent.agent.modes import Mode
 from todo_agent.errors import TodoAgentError
 from todo_agent.plan.plan import Plan, Status
+from todo_agent.tui.configuring import Configuring
+from todo_agent.tui.connecting import Connecting
+from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
 from todo_agent.tui.screens.changes import Changes
 from todo_agent.tui.screens.picker import Choice, Picker
 from todo_agent.tui.screens.sheet import Sheet
+from todo_agent.tui.screens.theme_picker import ThemePicker
 from todo_agent.tui.text import ago, first_line
 
 if TYPE_CHECKING:
@@ -35,6 +39,9 @@ class Desk(Protocol):
     theme: str
     workbench: Workbench
     session: Session | None
+    configuring: Configuring
+    permitting: Permitting
+    connecting: Connecting
 
     @property
     def plan(self) -> Plan: ...
@@ -115,6 +122,16 @@ class Commands:
                 "details", "", "Open or close all details", lambda _: app.action_toggle_details()
             ),
             Command("theme", "[NAME]", "Pick the colours", self._theme),
+            Command(
+                "permissions",
+                "",
+                "See and change the rules",
+                lambda _: app.work_on(app.permitting.open(), group="settings"),
+            ),
+            Command("connect", "", "Set the key or the server", lambda _: app.connecting.open()),
+            Command(
+                "config", "", "See and change every setting", lambda _: app.configuring.open_form()
+            ),
             Command("quit", "", "Save and leave", lambda _: self._quit()),
         )
 
@@ -170,11 +187,16 @@ class Commands:
         if not name:
             names = sorted(app.available_themes, key=lambda n: (not n.startswith("todo-agent"), n))
             choices = [Choice(n, n, current=n == app.theme) for n in names]
-            self._pick("Theme", choices, self._theme)
+            app.open_sheet(ThemePicker("Theme", choices, app.theme), self._wear)
         elif name in app.available_themes:
-            app.theme = name
+            self._wear(name)
         else:
             app.say(f"There is no theme {name!r}. /theme shows them all.", level="warning")
+
+    def _wear(self, name: str | None) -> None:
+        if name is not None:
+            self._app.theme = name
+            self._app.work_on(self._app.configuring.keep_theme(name), group="settings")
 
     def _threads(self) -> None:
         self._app.work_on(self._pick_thread(), group="threads")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
+
+from todo_agent.preferences import Preferences
+from todo_agent.settings import Config
 
 
 class History(Protocol):
@@ -56,10 +59,37 @@ class TuiSettings:
     plan_side: Literal["right", "left"] = "right"
     plan_width: int = 38
     """In cells, on screens of 100 columns and more."""
-    notify: Literal["off", "bell", "desktop"] = "off"
-    """Tell when the agent finished or waits for an answer: a bell, or the terminal's OSC 9."""
+    density: Literal["comfortable", "compact"] = "comfortable"
+    """How much air there is between the entries of the conversation."""
+    notify: Literal["off", "bell", "desktop", "command"] = "off"
+    """How to tell that the agent finished or waits for an answer (see `notifying`)."""
+    notify_command: tuple[str, ...] = ()
+    """The program of `command`, with its first arguments."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The keys a person chose, by action (see `key_names`)."""
     history: History = field(default_factory=MemoryHistory)
     files: Callable[[], Sequence[str]] = _no_files
     """Lists the workspace's files for `@`, relative to it. Called in a thread."""
     log: Path | None = None
     """The file that takes the traceback of a crash."""
+    connected: bool = True
+    """Whether there is a model to ask; without one the screen begins with how to get one."""
+    preferences: Preferences | None = None
+    """The configuration behind this; without it nothing can be stored."""
+
+    def following(self, config: Config) -> TuiSettings:
+        """Return these settings with everything that a configuration says about the screen."""
+        return replace(
+            self,
+            theme=config.theme,
+            mouse=config.mouse,
+            ascii=config.ascii,
+            animate=config.animate,
+            plan_visible=config.plan_visible,
+            plan_side=config.plan_side,
+            plan_width=config.plan_width,
+            density=config.density,
+            notify=config.notify,
+            notify_command=config.notify_command,
+            keys=config.keys,
+        )

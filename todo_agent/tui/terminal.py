@@ -9,6 +9,7 @@ from todo_agent.tui.text import fit, literal
 
 SAVE_TITLE = "\x1b[22;2t"
 RESTORE_TITLE = "\x1b[23;2t"
+BELL = "\x07"
 TITLE_CELLS = 80
 
 

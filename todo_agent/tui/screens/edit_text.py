@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import Static, TextArea
 
 from todo_agent.tui.screens.sheet import Sheet
+from todo_agent.tui.widgets.key_line import KeyLine, hint
 from todo_agent.tui.widgets.prompt import NEW_LINE_KEYS
 
 
@@ -43,8 +44,9 @@ class EditText(Sheet[str]):
             field.highlight_cursor_line = False
             field.cursor_blink = False
             yield field
-            keys = "enter save  ctrl+j new line  esc leave it"
-            yield Static(Content.styled(keys, "$muted"), classes="keys", markup=False)
+            yield KeyLine(
+                hint("enter", "save"), hint("ctrl+j", "new line"), hint("esc", "leave it")
+            )
 
     def on_mount(self) -> None:
         """Begin at the end of the text."""

@@ -1,4 +1,4 @@
-"""The keys and the commands."""
+"""The keys that work here, and the commands."""
 
 from __future__ import annotations
 
@@ -11,44 +11,8 @@ from textual.containers import HorizontalGroup, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from todo_agent.tui.keys_here import KeySection
 from todo_agent.tui.screens.sheet import Sheet
-
-SECTIONS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
-    (
-        "Writing",
-        (
-            ("enter", "send; while the agent works: queue for its next step"),
-            ("ctrl+j", "new line (also shift+enter, alt+enter, or \\ before enter)"),
-            ("up, down", "earlier texts"),
-            ("@", "name a file"),
-            ("!", "run a command yourself; the agent reads its output with your next message"),
-            ("esc", "close, take back the newest queued text, then interrupt"),
-            ("ctrl+c", "clear the draft or interrupt; twice: quit"),
-            ("ctrl+d", "quit, when the draft is empty"),
-            ("ctrl+z", "suspend to the shell (ctrl+_ undoes typing)"),
-        ),
-    ),
-    (
-        "Looking",
-        (
-            ("ctrl+t, f2", "show or hide the plan"),
-            ("ctrl+o", "open or close the details of all calls"),
-            ("pageup, pagedown", "scroll; end goes back to the newest"),
-            ("shift+tab", "next permission mode"),
-            ("ctrl+p", "all commands"),
-            ("ctrl+l", "paint the screen afresh"),
-        ),
-    ),
-    (
-        "In the plan (tab or f3 goes there)",
-        (
-            ("a, e, d", "add, edit, delete a todo"),
-            ("space", "next status: pending, in progress, done"),
-            ("J, K", "move a todo down or up"),
-            ("o, x", "whole text, clear the plan"),
-        ),
-    ),
-)
 
 
 class Help(Sheet[None]):
@@ -56,19 +20,19 @@ class Help(Sheet[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("q,question_mark,enter", "close", "Close")]
 
-    def __init__(self, commands: Sequence[tuple[str, str]]) -> None:
-        """Show the keys and these commands, each with what it does."""
+    def __init__(self, sections: Sequence[KeySection]) -> None:
+        """Show keys, commands, or whatever else the sections name."""
         super().__init__()
-        self._commands = commands
+        self._sections = sections
 
     def compose(self) -> ComposeResult:
         """Lay out the sections."""
-        sections = (*SECTIONS, ("Commands", self._commands))
-        column = max(len(key) for _, rows in sections for key, _ in rows) + 3
+        keys = (len(key) for section in self._sections for key, _ in section.rows)
+        column = min(max(keys, default=0), self.app.size.width // 3) + 3
         with Vertical(classes="sheet -card -tall"), VerticalScroll():
-            for title, rows in sections:
-                yield Static(Content.styled(title, "bold $primary"), markup=False)
-                for key, what in rows:
+            for section in self._sections:
+                yield Static(Content.styled(section.title, "bold $primary"), markup=False)
+                for key, what in section.rows:
                     with HorizontalGroup():
                         name = Static(Content.styled(key, "bold"), markup=False)
                         name.styles.width = column

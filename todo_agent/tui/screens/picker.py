@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from todo_agent.tui.fuzzy import best
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.text import first_line
+from todo_agent.tui.widgets.key_line import KeyLine, hint
 
 LIMIT = 200
 MOVES = {
@@ -63,15 +64,12 @@ class Picker(Sheet[str]):
             yield Static(Content.styled(self._heading, "bold"), markup=False)
             yield Input(placeholder="type to filter", compact=True)
             yield OptionList(markup=False, compact=True)
-            yield Static(
-                Content.styled("enter pick  esc close", "$muted"), classes="keys", markup=False
-            )
+            yield KeyLine(hint("enter", "pick"), hint("esc", "close"))
 
     def on_mount(self) -> None:
         """Show everything, the current one chosen."""
-        self._show("")
         current = next((i for i, choice in enumerate(self._choices) if choice.current), 0)
-        self.query_one(OptionList).highlighted = current if self._choices else None
+        self._show("", current)
 
     @on(Input.Changed)
     def filter(self, event: Input.Changed) -> None:
@@ -94,9 +92,17 @@ class Picker(Sheet[str]):
             event.stop()
             getattr(self.query_one(OptionList), f"action_{MOVES[event.key]}")()
 
-    def _show(self, query: str) -> None:
+    @on(OptionList.OptionHighlighted)
+    def look(self, event: OptionList.OptionHighlighted) -> None:
+        """Try the highlighted choice, where that shows something."""
+        self.preview(event.option.id or "")
+
+    def preview(self, value: str) -> None:
+        """Show what a choice would do; nothing here."""
+
+    def _show(self, query: str, at: int = 0) -> None:
         found = best(query, self._choices, text=lambda choice: choice.words, limit=LIMIT)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(Option(choice.line(), id=choice.value) for choice in found)
-        options.highlighted = 0 if found else None
+        options.highlighted = min(at, len(found) - 1) if found else None

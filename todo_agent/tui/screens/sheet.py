@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 T = TypeVar("T")
@@ -16,11 +16,17 @@ class Sheet(ModalScreen[T]):
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "close", "Close"),
         ("ctrl+c", "close", "Close"),
+        Binding("f1", "app.help", "The keys that work here", show=False, id="help"),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._free = (0, 0)
+
+    @property
+    def free(self) -> tuple[int, int]:
+        """How many columns are left uncovered at the left and at the right."""
+        return self._free
 
     def leave_free(self, *, left: int, right: int) -> None:
         """Keep so many columns uncovered at the sides, where the plan is."""

@@ -11,12 +11,17 @@ from textual.widget import Widget
 GAP = 3
 
 
+def hint(key: str, what: str) -> Content:
+    """Return what a key does, as a dialog says it."""
+    return Content.assemble((key, "bold"), (f" {what}", "$muted"))
+
+
 class KeyLine(Widget):
     """Hints that are never broken in the middle."""
 
-    def __init__(self) -> None:
+    def __init__(self, *hints: Content) -> None:
         super().__init__(classes="keys")
-        self._hints: Sequence[Content] = ()
+        self._hints: Sequence[Content] = hints
 
     def show(self, hints: Sequence[Content]) -> None:
         """Show other hints."""

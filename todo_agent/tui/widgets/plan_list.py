@@ -44,8 +44,8 @@ class PlanList(ScrollView, can_focus=True):
         Binding("u", "undo", "Undo the last change"),
         Binding("h", "history", "Versions"),
         Binding("x", "clear_plan", "Clear"),
-        Binding("tab", "app.next_place", "Conversation", show=False),
-        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
+        Binding("tab", "app.next_place", "Conversation", show=False, id="next_place"),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False, id="next_mode"),
     ]
 
     plan: reactive[Plan] = reactive(Plan())

@@ -55,8 +55,8 @@ class Prompt(TextArea):
         Binding("down", "newer", "Newer", show=False),
         Binding("pageup", "app.page(-1)", "Scroll up", show=False),
         Binding("pagedown", "app.page(1)", "Scroll down", show=False),
-        Binding("tab", "app.next_place", "Plan, conversation", show=False),
-        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
+        Binding("tab", "app.next_place", "Plan, conversation", show=False, id="next_place"),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False, id="next_mode"),
         Binding("ctrl+underscore", "undo", "Undo", show=False),
     ]
 

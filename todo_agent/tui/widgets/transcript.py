@@ -57,8 +57,8 @@ class Transcript(VerticalScroll, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.next_place", "Prompt", show=False),
-        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False),
+        Binding("tab", "app.next_place", "Prompt", show=False, id="next_place"),
+        Binding("shift+tab", "app.next_mode", "Next permission mode", show=False, id="next_mode"),
     ]
 
     following: reactive[bool] = reactive(default=True)
