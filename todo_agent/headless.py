@@ -29,6 +29,7 @@ from todo_agent.agent.outcomes import (
     RunEnd,
     Suspended,
 )
+from todo_agent.agent.provider import OVERFLOW
 from todo_agent.exit_codes import ExitCode
 from todo_agent.plan.keys import plan_to_json
 from todo_agent.session import Session
@@ -230,7 +231,7 @@ def _verdict(end: RunEnd | None) -> _Verdict:
             return _Verdict(ExitCode.LIMIT, text, f"The answer was cut off: {stop}.")
         case Answered(text):
             return _Verdict(ExitCode.ANSWERED, text)
-        case Failed(message, "limit" | "context_window"):
+        case Failed(message, kind) if kind == "limit" or kind in OVERFLOW:
             return _Verdict(ExitCode.LIMIT, error=message)
         case Failed(message, "refusal"):
             return _Verdict(ExitCode.DECLINED, error=message)

@@ -65,6 +65,15 @@ async def test_a_failed_call_says_what_kind_of_failure_it_is(wire: Wire, reply, 
     assert (error.kind, error.retriable, error.partial) == (kind, retriable, None)
 
 
+@pytest.mark.parametrize(
+    ("reply", "overflow"),
+    [(refused(LONG), True), (refused(LIMIT), True), (status(413), True), (status(429), False)],
+    ids=["prompt", "with answer", "body", "rate"],
+)
+async def test_a_conversation_that_is_too_long_is_told_apart(wire: Wire, reply, overflow):
+    assert (await Client(wire(reply)).fail()).overflow == overflow
+
+
 async def test_a_failure_says_what_the_server_said_and_where(wire: Wire):
     server = wire(refused(LONG))
     error = await Client(server).fail()

@@ -105,11 +105,17 @@ class ModelDelta:
     name: str = ""
 
 
+OVERFLOW = ("context_window", "too_large")
+"""Kinds of failure that a shorter conversation would not have: it no longer fits into the
+model's window, or its request is more than the service takes."""
+
+
 class ProviderError(Exception):
     """A model call that failed. The message is complete and safe to show.
 
-    `kind` says what went wrong: `auth`, `permission`, `invalid_request`, `not_found`,
-    `too_large`, `rate_limit`, `overloaded`, `server`, `connection`, `timeout`, `stream`.
+    `kind` says what went wrong: `auth`, `billing`, `permission`, `invalid_request`,
+    `not_found`, `redirect`, `context_window`, `too_large`, `rate_limit`, `overloaded`,
+    `server`, `connection`, `timeout`, `stream`. Those of `OVERFLOW` ask for less.
     `partial` holds what had arrived of the answer, without calls, if anything did;
     `usage` what was reported before the failure.
     """
@@ -131,6 +137,11 @@ class ProviderError(Exception):
         """Seconds the server asked to wait."""
         self.partial = partial
         self.usage = usage
+
+    @property
+    def overflow(self) -> bool:
+        """Whether the same call would get through with a shorter conversation."""
+        return self.kind in OVERFLOW
 
 
 class Provider(Protocol):
