@@ -659,7 +659,8 @@ class TodoAgentApp(App[int]):
         """Say once how a selection is copied."""
         if not self._drag_explained:
             self._drag_explained = True
-            self._hint("ctrl+c copies; shift+drag selects as the terminal does")
+            text = "ctrl+c copies the selection. With shift held, the terminal itself selects."
+            self.notify(text, timeout=HINT_SECONDS * 2, markup=False)
 
     def copy(self, text: str) -> None:
         """Put a text on the clipboard of the terminal, and say so."""

@@ -49,7 +49,7 @@ def title(call: Call) -> str:
 
 
 def outcome(call: Call) -> str:
-    """Return how a call ended, in a few words."""
+    """Return how a call ended, in a few words; the first of them stand for all."""
     match call.state:
         case CallState.PREPARING:
             return "…"

@@ -31,6 +31,15 @@ class CopySign(Static):
         super().__init__(Content("copy"), markup=False)
 
 
+class LanguageName(Static):
+    """The language that a code block names."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(Content(literal(name)), markup=False)
+
+
 class Fence(MarkdownFence):
     """A code block below its language and a sign that copies it.
 
@@ -64,7 +73,7 @@ class Fence(MarkdownFence):
 
     def compose(self) -> ComposeResult:
         """Lay out the head and the code."""
-        yield Static(Content.styled(literal(self.language), "$muted"), classes="language")
+        yield LanguageName(self.language)
         yield CopySign()
         yield Label(self._highlighted_code, id="code-content", expand=True, markup=False)
 

@@ -28,7 +28,7 @@ class SearchBar(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,enter,shift+tab", "step(-1)", "Previous", show=False),
+        Binding("up,shift+tab", "step(-1)", "Previous", show=False),
         Binding("down,shift+enter,tab", "step(1)", "Next", show=False),
         Binding("escape,ctrl+c", "leave", "Leave", show=False),
     ]
@@ -60,6 +60,10 @@ class SearchBar(Horizontal):
     @on(Input.Changed)
     def _changed(self) -> None:
         self._search_soon()
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.action_step(-1)
 
     def action_step(self, by: int) -> None:
         """Go to the place before or behind."""

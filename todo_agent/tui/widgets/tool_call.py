@@ -33,6 +33,8 @@ CHANGE_LINES = 80
 VERB_CELLS = 6
 """Short verbs share one column, so that the objects stand below each other."""
 OUTCOME_CELLS = 34
+TITLE_CELLS = 20
+"""Where there is less room for what a call is about, its outcome is told in fewer words."""
 WHY_CELLS = 24
 """Where there is less room for why a call failed, that stands in a row of its own."""
 SLOW = 1.0
@@ -70,11 +72,13 @@ class CallHead(Widget):
         mark, style = self._mark()
         verb = fit(details.verb(entry), 16)
         head = f" {verb}{' ' * (VERB_CELLS - cell_len(verb))} "
-        outcome = fit(self._outcome(), OUTCOME_CELLS)
+        whole, outcome = details.title(entry), fit(self._outcome(), OUTCOME_CELLS)
         reason = details.why(entry)
+        room = width - cell_len(mark) - cell_len(head) - 2
+        if room - cell_len(outcome) < min(cell_len(whole), TITLE_CELLS):
+            outcome = outcome.partition(" · ")[0]
+        title = fit(whole, room - cell_len(outcome))
         tail = f"  {outcome}" if outcome else ""
-        room = width - cell_len(mark) - cell_len(head) - cell_len(tail)
-        title = fit(details.title(entry), room)
         plan = entry.name in PLAN_TOOLS
         line = Content.assemble(
             (mark, style),
@@ -127,7 +131,7 @@ class ToolCallRow(Widget, can_focus=True):
         self._entry = entry
         self._head = CallHead(entry, marks)
         self._body: TextLines | None = None
-        self._shown: tuple[Call, bool] | None = None
+        self._shown: tuple[Call, bool, bool] | None = None
         """What the rows below the head show."""
         self._whole = False
         self._find: Find | None = None
@@ -139,8 +143,7 @@ class ToolCallRow(Widget, can_focus=True):
 
     def on_mount(self) -> None:
         """Catch up with what became of the call while the row was made."""
-        if self._shown != (self._entry, self.opened):
-            self._show_below()
+        self._show_below()
 
     def show(self, entry: Call) -> None:
         """Show how the call stands now."""
@@ -219,6 +222,9 @@ class ToolCallRow(Widget, can_focus=True):
             self._show_below()
 
     def _show_below(self) -> None:
+        """Make the rows below the head new, if they are of another state."""
+        if self._shown == (self._entry, self.opened, self._whole):
+            return
         with self.app.batch_update():
             self.query_children("TextLines, MoreLine").remove()
             self._body = None
@@ -226,7 +232,7 @@ class ToolCallRow(Widget, can_focus=True):
 
     def _below(self) -> ComposeResult:
         self._body = self._make_body()
-        self._shown = (self._entry, self.opened)
+        self._shown = (self._entry, self.opened, self._whole)
         self._head.opened = self.opened
         self._head.refresh(layout=True)
         if self._body is not None:

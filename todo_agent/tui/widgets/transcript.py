@@ -280,7 +280,11 @@ class Transcript(VerticalScroll, can_focus=True):
         view = range(self.scroll_offset.y, self.scroll_offset.y + self.size.height)
         at = next((i for i, row in enumerate(rows) if row.has_focus), None)
         if at is None:
-            seen = [row for row in rows if row.virtual_region.y in view]
+            seen = [
+                row
+                for row in rows
+                if row.virtual_region.y < view.stop and row.virtual_region.bottom > view.start
+            ]
             if seen:
                 (seen[-1] if by < 0 else seen[0]).focus(scroll_visible=False)
             return
@@ -392,7 +396,6 @@ class Transcript(VerticalScroll, can_focus=True):
             row.reveal(hit.place)
         if folded and isinstance(row, ToolCallRow | ThoughtRow) and row.opened:
             self._found_open = hit.entry
-        self.release_anchor()
         await self._laid_out()
         inside = 0 if isinstance(row, NoticeBlock | TurnLine) else row.reveal(hit.place)
         self._scroll_into_view(hit.entry, inside, at=0.4)
@@ -423,7 +426,7 @@ class Transcript(VerticalScroll, can_focus=True):
             async with self._lock:
                 first = self._back(index, PAGE)
                 await self._mount_range(first, self._forth(index, WINDOW))
-        self.release_anchor()
+                self.release_anchor()
         await self._laid_out()
 
     async def _laid_out(self) -> None:
