@@ -96,7 +96,7 @@ async def test_a_turn_as_it_is_shown():
         await shown.settled()
         assert shown.app.transcript.entries == (
             Said("fix the test"),
-            Thought("Where is it?"),
+            Thought("Where is it?", seconds=0.0),
             Answer("I'll **look**."),
             Call(
                 "c1",
@@ -104,11 +104,12 @@ async def test_a_turn_as_it_is_shown():
                 "a.py",
                 CallState.DONE,
                 result=result("c1", "x", Display("3 lines")),
+                since=0.0,
                 seconds=0.25,
             ),
             Turn("12s"),
         )
-        assert "● read   a.py  3 lines  0.2s" in shown.text()
+        assert "● read   a.py  3 lines · 0.2s" in shown.text()
 
 
 async def test_a_saved_conversation_is_shown_as_it_was():
@@ -203,11 +204,11 @@ async def test_running_output_shows_in_a_small_window():
         shown.session.emit(ToolOutput("c", "".join(f"{n}\n" for n in range(100))))
         await shown.shows("  99")
         lines = [line.strip() for line in shown.text().splitlines()]
-        assert [line for line in lines if line.isdigit()] == ["95", "96", "97", "98", "99"]
+        assert [line for line in lines if line.isdigit()] == [str(n) for n in range(92, 100)]
 
 
 async def test_details_open_and_close():
-    async with screen() as shown:
+    async with screen(size=(100, 40)) as shown:
         shown.session.send("x")
         shown.session.calls("edit", "shop/cart.py", Display("+3 -2", DIFF, "diff", "shop/cart.py"))
         await shown.shows("shop/cart.py  +3 -2")
@@ -227,15 +228,15 @@ async def test_an_error_can_be_read_without_opening_it():
         await shown.shows("no.py does not exist.")
 
 
-async def test_the_end_of_a_failed_programs_output_shows():
+async def test_the_last_words_of_a_failed_program_show():
     lines = "\n".join(f"line {n}" for n in range(9))
     async with screen() as shown:
         shown.session.send("x")
         display = Display("exit 1 · 0.1 s", lines, "output")
         shown.session.calls("shell", "make", display, is_error=True, seconds=3.0)
         await shown.shows("line 8")
-        assert "✗ shell  make  exit 1 · 0.1 s\n" in _stripped(shown.text())
-        assert "line 5" not in shown.text()
+        assert "✗ shell  make  exit 1 · 0.1 s · 9 lines  line 8\n" in _stripped(shown.text())
+        assert "line 7" not in shown.text()
 
 
 async def test_the_time_a_person_took_to_answer_does_not_count():
@@ -248,7 +249,7 @@ async def test_the_time_a_person_took_to_answer_does_not_count():
         session.now += 60
         session.emit(QuestionClosed("q"))
         session.emit(ToolFinished("c", "edit", result("c", "", Display("+1")), 60.5))
-        await shown.shows("● edit   a.py  +1  0.5s")
+        await shown.shows("● edit   a.py  +1 · 0.5s")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_removed_line_may_look_like_a_header():
     )
     assert list(rows(text)) == [
         Row("removed", 1, "-- sql comment"),
-        Row("context", 1, "x"),
+        Row("context", 1, "x", old=2),
         Row("gap", None, ""),
         Row("removed", 9, "old"),
         Row("gap", None, "No newline at end of file"),
@@ -149,15 +149,23 @@ def _luminance(colour: Color) -> float:
 
 MEANT = {
     "TodoAgentApp": {"TITLE", "CSS_PATH", "ENABLE_COMMAND_PALETTE", "_fatal_error", "action_quit"}
-    | {"animation_level", "get_system_commands", "get_theme_variable_defaults", "theme"},
-    "Fence": {"highlight"},
+    | {"animation_level", "get_system_commands", "get_theme_variable_defaults", "theme"}
+    | {"copy_to_clipboard", "_clipboard", "get_default_screen"},
+    "DiffView": {"on_mount"},
+    "Fence": {"highlight", "_update_from_block", "_highlighted_code"},
+    "MainScreen": {"action_copy_text", "get_selected_text"},
     "ModelMessage": {"BLOCKS", "BULLETS", "get_content_width"},
     "PlanList": {"render_line", "virtual_size"},
     "Prompt": {"cursor_blink", "render_line", "text"},
+    "Table": {"_update_from_block"},
+    "TextLines": {"get_content_width", "render_line", "virtual_size"},
     "Transcript": {"watch_scroll_y"},
 }
 USUAL = {"BINDINGS", "compose", "render", "display", "can_focus", "can_focus_children"} | {
-    "get_content_height"
+    "get_content_height",
+    "get_selection",
+    "ALLOW_SELECT",
+    "FOCUS_ON_CLICK",
 }
 
 

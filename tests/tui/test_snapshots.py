@@ -103,10 +103,14 @@ def picture(snap_compare, stage: Stage, *scenes, press=(), size=(120, 40)) -> bo
         await _until(pilot, lambda: not app.transcript.busy)
         for key in press:
             await pilot.press(key)
-        await _until(pilot, lambda: not app.transcript.busy)
+        await _until(pilot, lambda: not app.transcript.busy and not _colouring(app))
         await pilot.pause(0.1)
 
     return snap_compare(stage.app, run_before=play, terminal_size=size)
+
+
+def _colouring(app: TodoAgentApp) -> bool:
+    return any(w.group == "colours" and not w.is_finished for w in app.workers)
 
 
 async def _until(pilot, holds) -> None:

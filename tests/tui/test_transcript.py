@@ -176,7 +176,7 @@ async def test_a_link_is_shown_and_copied_but_never_opened():
     async with screen() as shown:
         shown.session.send("x")
         shown.session.emit(TextDelta("[docs](https://a.example/x) [file](file:///etc/passwd)"))
-        await shown.shows("docs [file](file:///etc/passwd)")
+        await shown.shows("docs (https://a.example/x) [file](file:///etc/passwd)")
         row = next(y for y, line in enumerate(shown.text().splitlines()) if "docs" in line)
         await shown.pilot.click(offset=(4, row))
         await shown.until(lambda: shown.app.clipboard == "https://a.example/x")

@@ -26,6 +26,7 @@ from todo_agent.plan.history import Author
 from todo_agent.plan.plan import Plan
 from todo_agent.threads.errors import ThreadBusy
 from todo_agent.tui import terminal
+from todo_agent.tui.clipboard import TERMINAL_ONLY, Clipboard
 from todo_agent.tui.commands import Commands
 from todo_agent.tui.completing import Files, completions
 from todo_agent.tui.configuring import Configuring
@@ -42,6 +43,7 @@ from todo_agent.tui.screens.approval import Approval, Stray
 from todo_agent.tui.screens.config_form import ConfigForm
 from todo_agent.tui.screens.edit_text import EditText
 from todo_agent.tui.screens.help import Help
+from todo_agent.tui.screens.main import MainScreen
 from todo_agent.tui.screens.permissions import PermissionsSheet
 from todo_agent.tui.screens.plan_history import PlanHistory
 from todo_agent.tui.screens.question import AskScreen
@@ -56,6 +58,7 @@ from todo_agent.tui.widgets.plan_pane import PlanPane
 from todo_agent.tui.widgets.plan_strip import PlanStrip
 from todo_agent.tui.widgets.prompt import Prompt
 from todo_agent.tui.widgets.queue import Queue
+from todo_agent.tui.widgets.search_bar import SearchBar
 from todo_agent.tui.widgets.status_bar import StatusBar, Vitals
 from todo_agent.tui.widgets.transcript import Transcript
 
@@ -87,6 +90,7 @@ class TodoAgentApp(App[int]):
         settings: what the person has set.
         marks: the signs this terminal can draw.
         clock: seconds that only grow.
+        clipboard: how copied text leaves the program.
     """
 
     CSS_PATH = "todo_agent.tcss"
@@ -108,6 +112,9 @@ class TodoAgentApp(App[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False),
         Binding("question_mark", "help", "Keys and commands", show=False),
         Binding("end", "scroll_end", "Newest", show=False),
+        Binding("ctrl+f", "search", "Search the conversation", priority=True),
+        Binding("alt+up,ctrl+up", "turn(-1)", "Previous message", show=False, priority=True),
+        Binding("alt+down,ctrl+down", "turn(1)", "Next message", show=False, priority=True),
     ]
 
     def __init__(
@@ -119,6 +126,7 @@ class TodoAgentApp(App[int]):
         settings: TuiSettings,
         marks: Marks,
         clock: Callable[[], float] = time.monotonic,
+        clipboard: Clipboard = TERMINAL_ONLY,
     ) -> None:
         super().__init__()
         self.workbench = workbench
@@ -127,6 +135,8 @@ class TodoAgentApp(App[int]):
         self._thread = thread
         self._marks = marks
         self._clock = clock
+        self._system_clipboard = clipboard
+        self._drag_explained = False
         self._early = [prompt] if prompt.strip() else []
         self._plan_wanted: bool | None = None
         self._questions: list[Question] = []
@@ -147,14 +157,19 @@ class TodoAgentApp(App[int]):
         """What ended the app, if an error did."""
         self.animation_level = "none"
         self._wear_theme()
-        self.transcript = Transcript(marks)
+        self.transcript = Transcript(marks, clock=clock)
         self.plan_pane = PlanPane(marks, clock=clock)
         self.plan_strip = PlanStrip(marks)
         self.news = Static(id="news", markup=False)
+        self.search = SearchBar(self.transcript)
         self.queue = Queue()
         self.completions = Completions()
         self.prompt = Prompt("What should be done?")
         self.status = StatusBar(marks)
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the screen on which everything stands."""
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """Lay out the conversation, the plan, and what is below them."""
@@ -162,6 +177,7 @@ class TodoAgentApp(App[int]):
         yield self.plan_pane
         with Vertical(id="below"):
             yield self.news
+            yield self.search
             yield self.plan_strip
             yield self.queue
             yield self.completions
@@ -756,10 +772,49 @@ class TodoAgentApp(App[int]):
         if text:
             self.prompt.put(text)
 
+    def action_search(self) -> None:
+        """Search the conversation."""
+        if len(self.screen_stack) == 1:
+            self.search.open()
+
+    def action_turn(self, by: int) -> None:
+        """Go to the previous or the next message of the person."""
+        if len(self.screen_stack) == 1:
+            self.transcript.to_turn(by)
+
+    @on(SearchBar.Left)
+    def end_search(self) -> None:
+        """Give the keys back to the prompt."""
+        self.prompt.focus()
+
+    @on(events.Click, "#news")
+    def go_to_news(self) -> None:
+        """Go to what is new below."""
+        self.transcript.follow()
+
+    @on(MainScreen.Selected)
+    def explain_drag(self) -> None:
+        """Say once how a selection is copied."""
+        if not self._drag_explained:
+            self._drag_explained = True
+            text = "ctrl+c copies the selection. With shift held, the terminal itself selects."
+            self.notify(text, timeout=HINT_SECONDS * 2, markup=False)
+
     def copy(self, text: str) -> None:
-        """Put a text on the clipboard of the terminal."""
+        """Put a text on the clipboard of the terminal, and say so."""
         self.copy_to_clipboard(text)
         self.notify("Copied.", timeout=1.5, markup=False)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put a text on the clipboard: the terminal's, and the system's where that is ours."""
+        self._clipboard = text
+        self._write(self._system_clipboard.sequences(text))
+        self.run_worker(self._system_clipboard.run(text), group="clipboard", exclusive=True)
+
+    @on(Transcript.Copied)
+    def copy_entry(self, event: Transcript.Copied) -> None:
+        """Copy what the person asked for in the conversation."""
+        self.copy(event.text)
 
     @on(Transcript.LinkChosen)
     def copy_link(self, event: Transcript.LinkChosen) -> None:

@@ -14,6 +14,7 @@ from todo_agent.errors import TodoAgentError
 from todo_agent.plan.plan import Plan, Status
 from todo_agent.tui.configuring import Configuring
 from todo_agent.tui.connecting import Connecting
+from todo_agent.tui.markdown import code_blocks
 from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
 from todo_agent.tui.screens.changes import Changes
@@ -117,7 +118,7 @@ class Commands:
             Command("diff", "", "Show what the agent changed", lambda _: self._work(self._diff)),
             Command("undo", "", "Undo its last changes of files", lambda _: self._work(self._undo)),
             Command("jobs", "", "List the agent's background commands", lambda _: self._jobs()),
-            Command("copy", "", "Copy the last answer", lambda _: self._copy()),
+            Command("copy", "[code]", "Copy the last answer, or its last code", self._copy),
             Command(
                 "details", "", "Open or close all details", lambda _: app.action_toggle_details()
             ),
@@ -292,15 +293,21 @@ class Commands:
                 f"Left as they are, because they were changed since: {names}.", level="warning"
             )
 
-    def _copy(self) -> None:
+    def _copy(self, what: str) -> None:
         session = self._app.session
         messages = () if session is None else reversed(session.messages)
         answers = (m.text for m in messages if m.role == "assistant" and m.text.strip())
         answer = next(answers, None)
-        if answer is None:
+        if what not in ("", "code"):
+            self._app.say("Say /copy for the last answer, /copy code for its last code block.")
+        elif answer is None:
             self._app.say("There is no answer to copy yet.")
-        else:
+        elif not what:
             self._app.copy(answer)
+        elif blocks := code_blocks(answer):
+            self._app.copy(blocks[-1])
+        else:
+            self._app.say("There is no code in the last answer.")
 
     def _quit(self) -> None:
         self._app.work_on(self._app.action_quit(), group="quit")

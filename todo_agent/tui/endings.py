@@ -110,6 +110,8 @@ def _line(verb: str, tally: Tally, totals: Totals) -> str:
         parts.append(f"{tokens(read)} in, {tokens(written)} out")
     if totals.cost_usd is not None and totals.cost_usd > (tally.cost_usd or 0.0):
         parts.append(cost(totals.cost_usd - (tally.cost_usd or 0.0)))
+    elif totals.cost_usd is None and (read or written):
+        parts.append("price unknown")
     if tally.files:
         parts.append(f"{count(len(tally.files), 'file')} changed")
     done = Progress.of(totals.plan).done - tally.done

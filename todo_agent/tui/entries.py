@@ -47,6 +47,9 @@ class Thought:
     """The model's reasoning."""
 
     text: str
+    seconds: float | None = None
+    """How long it took, or takes so far; None where nobody was there to see."""
+    growing: bool = False
 
 
 class CallState(Enum):
@@ -71,6 +74,8 @@ class Call:
     state: CallState = CallState.PREPARING
     output: str = ""
     """What it printed so far, while it runs."""
+    since: float | None = None
+    """When it began to run, on the clock of the screen."""
     result: ToolResult | None = None
     seconds: float | None = None
 
@@ -177,7 +182,7 @@ def _call(id_: str, name: str, arguments: JsonObject, result: ToolResult | None)
 def _summary(result: ToolResult) -> str:
     if result.is_error:
         return first_line(result.text)[0]
-    lines = result.text.count("\n") + 1 if result.text else 0
+    lines = len(result.text.splitlines())
     return count(lines, "line") if lines != 1 else first_line(result.text)[0]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+
+from todo_agent.tui.markdown import code_blocks
 
 PIECE_CHARS = 1_200
 """A piece ends at the first good place behind so many characters."""
@@ -39,6 +42,50 @@ def pieces(text: str) -> list[str]:
     if piece or not found:
         found.append("".join(piece))
     return found
+
+
+def join(cut: Iterable[str]) -> str:
+    """Return the text that was cut into pieces: code blocks are whole again."""
+    text = ""
+    for piece in cut:
+        text = _sewn(text, piece) if _continues(text, piece) else text + piece
+    return text
+
+
+def block_at(cut: Sequence[str], piece: int, number: int) -> str:
+    """Return the whole code block of which a piece shows a part.
+
+    Args:
+        cut: all pieces of a text.
+        piece: the position of the piece.
+        number: which of the blocks of that piece it is.
+    """
+    before = join(cut[: piece + 1])
+    here = code_blocks(cut[piece])
+    blocks = code_blocks(join(cut))
+    return blocks[len(code_blocks(before)) - len(here) + number]
+
+
+def _continues(text: str, piece: str) -> bool:
+    """Tell whether a piece goes on in the code block that the text before ends with.
+
+    Outside of a code block a text is cut behind an empty line, never behind a fence.
+    """
+    last = text.rstrip("\n").rpartition("\n")[2]
+    fence, opening = _FENCE.match(last), _FENCE.match(piece)
+    return (
+        fence is not None
+        and opening is not None
+        and text.endswith(f"{last}\n")
+        and not text.endswith("\n\n")
+        and fence[1] == opening[1]
+        and not fence[2].strip()
+    )
+
+
+def _sewn(text: str, piece: str) -> str:
+    head = text.removesuffix("\n").rpartition("\n")[0]
+    return f"{head}\n{piece.partition(chr(10))[2]}"
 
 
 def _lines(text: str) -> list[str]:

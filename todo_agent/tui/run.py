@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from todo_agent.tui.app import TodoAgentApp
+from todo_agent.tui.clipboard import Clipboard
 from todo_agent.tui.settings import TuiSettings
 from todo_agent.tui.terminal import read_alt_enter
 from todo_agent.tui.themes import marks_for
@@ -35,7 +36,14 @@ def run_tui(workbench: Workbench, *, thread: str | None, prompt: str, settings: 
         term=os.environ.get("TERM", ""),
         encoding=sys.stdout.encoding or "ascii",
     )
-    app = TodoAgentApp(workbench, thread=thread, prompt=prompt, settings=settings, marks=marks)
+    app = TodoAgentApp(
+        workbench,
+        thread=thread,
+        prompt=prompt,
+        settings=settings,
+        marks=marks,
+        clipboard=Clipboard.of(os.environ),
+    )
     read_alt_enter()
     asyncio.run(_run(app))
     if app.crash is not None:

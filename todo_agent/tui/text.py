@@ -21,7 +21,8 @@ _SEQUENCE = re.compile(
 )
 _ACTS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # controls, and halves of characters
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # what turns the direction of a line
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of a line
+    "\u2028\u2029]"  # what some take for the end of a line
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _ZWJ = "\u200d"
@@ -146,6 +147,8 @@ def wrap(text: str, width: int) -> tuple[str, ...]:
 def breaks(text: str, width: int) -> list[int]:
     """Return where to break one line of program text so that no part is wider than `width`."""
     width = max(width, 2)
+    if text.isascii():
+        return list(range(width, len(text), width))
     found, room = [], width
     for start, _, cells in split_graphemes(text)[0]:
         if cells > room:

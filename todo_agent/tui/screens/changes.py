@@ -15,6 +15,7 @@ from todo_agent.agent.messages import Display
 from todo_agent.tui import diff
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.text import literal
+from todo_agent.tui.widgets.diff_view import DiffView
 
 
 class Changes(Sheet[None]):
@@ -33,5 +34,5 @@ class Changes(Sheet[None]):
             for change in self._changes:
                 title = Content.styled(literal(change.path), "bold")
                 yield Static(title + Content.styled(f"  {change.summary}", "$muted"), markup=False)
-                yield Static(Content("\n").join(diff.render(change.body)), markup=False)
+                yield DiffView(list(diff.rows(change.body)), change.path)
                 yield Static("", markup=False)

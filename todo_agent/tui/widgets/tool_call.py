@@ -5,189 +5,269 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import BindingType
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
+from textual.widgets import Static
 
-from todo_agent.tui import diff
-from todo_agent.tui.entries import PLAN_TOOLS, USER_CALL, Call, CallState
-from todo_agent.tui.text import breaks, count, duration, first_line, fit, literal, plain
+from todo_agent.tui import details
+from todo_agent.tui.entries import PLAN_TOOLS, Call, CallState
+from todo_agent.tui.searching import Find, Place
+from todo_agent.tui.text import count, duration, fit
 from todo_agent.tui.themes import Marks
+from todo_agent.tui.widgets.diff_view import DiffView
+from todo_agent.tui.widgets.text_lines import TextLines
 
-LIVE_LINES = 5
-"""So many lines of a running call's output show."""
-LIVE_CHARS = 20_000
+LIVE_ROWS = 8
+"""So many rows of a running call's output show."""
+DETAIL_ROWS = 20
+"""So many rows of an opened output show; it scrolls inside."""
 DETAIL_LINES = 400
-"""So many lines show when it is opened."""
-ERROR_LINES = 3
-"""So many lines of an error show without opening it."""
+"""So many lines show when it is opened, until all are asked for."""
+CHANGE_LINES = 80
+"""So many rows of a diff show when it is opened, until all are asked for."""
 VERB_CELLS = 6
 """Short verbs share one column, so that the objects stand below each other."""
 OUTCOME_CELLS = 34
-WORTH_TELLING = 0.1
-"""Seconds below which it does not matter how long a call took."""
+TITLE_CELLS = 20
+"""Where there is less room for what a call is about, its outcome is told in fewer words."""
+WHY_CELLS = 24
+"""Where there is less room for why a call failed, that stands in a row of its own."""
+SLOW = 1.0
+"""Seconds from which on a running call says for how long it runs."""
 
 
-class ToolCallRow(Widget, can_focus=True):
-    """`● read   src/a.py   42 lines  0.1s`, and below it what is worth seeing."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [("enter", "open_or_close", "Open or close")]
-
-    opened: reactive[bool] = reactive(default=False, layout=True)
+class CallHead(Widget):
+    """`● read   src/a.py  42 lines · 0.1s`, and why it failed if it did."""
 
     def __init__(self, entry: Call, marks: Marks) -> None:
         super().__init__()
+        self.entry = entry
+        self.find: Find | None = None
+        self.opened = False
+        """Whether the reason of a failure stands below anyway."""
         self._marks = marks
         self._frame = 0
+        self._seconds = 0.0
+
+    def turn(self, frame: int, seconds: float) -> None:
+        """Turn the mark, and say how long it runs."""
+        self._frame, self._seconds = frame, seconds
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return 1, or 2 where the reason of a failure has no room beside the rest."""
+        return len(self._lines(width))
+
+    def render(self) -> Content:
+        """Return the row."""
+        return Content("\n").join(self._lines(self.content_size.width))
+
+    def _lines(self, width: int) -> list[Content]:
+        entry = self.entry
+        mark, style = self._mark()
+        verb = fit(details.verb(entry), 16)
+        head = f" {verb}{' ' * (VERB_CELLS - cell_len(verb))} "
+        whole, outcome = details.title(entry), fit(self._outcome(), OUTCOME_CELLS)
+        reason = details.why(entry)
+        room = width - cell_len(mark) - cell_len(head) - 2
+        if room - cell_len(outcome) < min(cell_len(whole), TITLE_CELLS):
+            outcome = outcome.partition(" · ")[0]
+        title = fit(whole, room - cell_len(outcome))
+        tail = f"  {outcome}" if outcome else ""
+        plan = entry.name in PLAN_TOOLS
+        line = Content.assemble(
+            (mark, style),
+            (head, "$muted" if plan else "bold"),
+            title,
+            (tail if title else outcome, "$error" if reason else "$muted"),
+        )
+        if self.find is not None:
+            line = self.find.marked(line, 0)
+        if not reason or reason == outcome or self.opened:
+            return [line]
+        left = width - line.cell_length - 2
+        if left >= min(cell_len(reason), WHY_CELLS):
+            return [Content.assemble(line, (f"  {fit(reason, left)}", "$muted"))]
+        return [line, Content.styled(f"  {fit(reason, width - 2)}", "$muted")]
+
+    def _mark(self) -> tuple[str, str]:
+        marks = self._marks
+        match self.entry.state:
+            case CallState.PREPARING | CallState.RUNNING:
+                return marks.spinner[self._frame % len(marks.spinner)], "$primary"
+            case CallState.DONE:
+                return marks.call, "$muted" if self.entry.name in PLAN_TOOLS else "$success"
+            case CallState.FAILED:
+                return marks.failed, "$error"
+            case CallState.WAITING:
+                return marks.waiting, "$muted"
+
+    def _outcome(self) -> str:
+        if self.entry.state is CallState.RUNNING and self._seconds >= SLOW:
+            return duration(round(self._seconds))
+        return details.outcome(self.entry)
+
+
+class ToolCallRow(Widget, can_focus=True):
+    """The row of a call and, below it, what is worth seeing.
+
+    A click or Enter opens it. While it runs, the last of its output shows.
+    """
+
+    FOCUS_ON_CLICK = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open_or_close", "Open or close", show=False)
+    ]
+
+    opened: reactive[bool] = reactive(default=False)
+
+    def __init__(self, entry: Call, marks: Marks) -> None:
+        super().__init__()
         self._entry = entry
-        self._live = ""
-        self.show(entry)
+        self._head = CallHead(entry, marks)
+        self._body: TextLines | None = None
+        self._shown: tuple[Call, bool, bool] | None = None
+        """What the rows below the head show."""
+        self._whole = False
+        self._find: Find | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out the row, and what is below it."""
+        yield self._head
+        yield from self._below()
+
+    def on_mount(self) -> None:
+        """Catch up with what became of the call while the row was made."""
+        self._show_below()
 
     def show(self, entry: Call) -> None:
         """Show how the call stands now."""
-        self._entry = entry
-        self._live = plain(entry.output[-LIVE_CHARS:])
-        if self.is_mounted:
-            self.refresh(layout=True)
+        before, self._entry = self._entry, entry
+        self._head.entry = entry
+        self._head.refresh(layout=True)
+        live = entry.state is CallState.RUNNING and before.state is CallState.RUNNING
+        if live and self._body is not None:
+            self._body.show(details.live_lines(entry, LIVE_ROWS))
+        elif self.is_mounted:
+            self._show_below()
 
     @property
     def running(self) -> bool:
         """Whether its mark turns."""
         return self._entry.state in (CallState.PREPARING, CallState.RUNNING)
 
-    def turn(self, frame: int) -> None:
-        """Turn the mark of a running call."""
-        self._frame = frame
-        self.refresh()
+    @property
+    def has_more(self) -> bool:
+        """Whether lines are hidden that can be shown."""
+        return self.opened and not self._whole and self._hidden() > 0
 
-    def on_click(self) -> None:
-        """Open or close it."""
-        self.action_open_or_close()
+    def turn(self, frame: int, now: float) -> None:
+        """Turn the mark of a running call."""
+        since = self._entry.since
+        self._head.turn(frame, 0.0 if since is None else now - since)
+
+    def find(self, find: Find | None) -> None:
+        """Let what was found stand out."""
+        self._find = self._head.find = find
+        self._head.refresh()
+        if self._body is not None:
+            self._body.find(find, part=1)
+
+    def reveal(self, place: Place) -> int:
+        """Open what hides a place; return its row from the top of this one."""
+        if place.part == 0:
+            return 0
+        self._whole = self._whole or place.part > self._limit()
+        self.set_reactive(ToolCallRow.opened, True)  # noqa: FBT003 -- Textual's signature
+        self._show_below()
+        return 1 if self._body is None else 1 + self._body.reveal(place.part - 1, place.start)
+
+    def on_click(self, event: events.Click) -> None:
+        """Open or close it from its row, show all from the last line."""
+        if self.screen.selections:
+            return
+        if event.widget is self._head:
+            self.action_open_or_close()
+        elif isinstance(event.widget, MoreLine):
+            self.show_all()
+
+    def key_m(self, event: events.Key) -> None:
+        """Show all lines, where some are hidden."""
+        if self.has_more:
+            event.stop()
+            self.show_all()
 
     def action_open_or_close(self) -> None:
         """Open or close it."""
         self.opened = not self.opened
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the number of lines."""
-        return len(self._lines(width))
+    def show_all(self) -> None:
+        """Show the lines that are hidden."""
+        if self.has_more:
+            self._whole = True
+            self._show_below()
 
-    def render(self) -> Content:
-        """Return the row and the lines below it."""
-        return Content("\n").join(self._lines(self.content_size.width))
+    def scroll_lines(self, by: int) -> bool:
+        """Scroll what is open inside; return whether there was anywhere to go."""
+        return self._body is not None and self._body.scroll_lines(by)
 
-    def _lines(self, width: int) -> list[Content]:
-        return [self._row(width), *self._below(max(width - 2, 1))]
+    def watch_opened(self) -> None:
+        """Show the detail, or no longer."""
+        if self.is_mounted:
+            self._show_below()
 
-    def _row(self, width: int) -> Content:
-        entry, marks = self._entry, self._marks
-        mark, style = {
-            CallState.PREPARING: (self._turning(), "$primary"),
-            CallState.RUNNING: (self._turning(), "$primary"),
-            CallState.DONE: (marks.call, "$success"),
-            CallState.FAILED: (marks.failed, "$error"),
-            CallState.WAITING: (marks.waiting, "$muted"),
-        }[entry.state]
-        verb = "!" if entry.id.startswith(USER_CALL) else first_line(entry.name)[0] or "call"
-        if entry.name in PLAN_TOOLS:
-            style = "$muted" if entry.state is CallState.DONE else style
-            verb = "plan"
-        head = f" {_padded(fit(verb, 16))} "
-        outcome = self._outcome()
-        room = width - cell_len(mark) - cell_len(head) - cell_len(outcome) - (2 if outcome else 0)
-        title, more = ("", False) if entry.name in PLAN_TOOLS else first_line(entry.title)
-        title = fit(f"{title} …" if more else title, room)
-        dim = "$muted" if entry.name in PLAN_TOOLS else ""
-        return Content.assemble(
-            (mark, style),
-            (head, "$muted" if dim else "bold"),
-            (title, dim),
-            (f"{'  ' if title and outcome else ''}{outcome}", "$muted"),
-        )
+    def _show_below(self) -> None:
+        """Make the rows below the head new, if they are of another state."""
+        if self._shown == (self._entry, self.opened, self._whole):
+            return
+        with self.app.batch_update():
+            self.query_children("TextLines, MoreLine").remove()
+            self._body = None
+            self.mount_all(list(self._below()))
 
-    def _turning(self) -> str:
-        return self._marks.spinner[self._frame % len(self._marks.spinner)]
+    def _below(self) -> ComposeResult:
+        self._body = self._make_body()
+        self._shown = (self._entry, self.opened, self._whole)
+        self._head.opened = self.opened
+        self._head.refresh(layout=True)
+        if self._body is not None:
+            self._body.find(self._find, part=1)
+            yield self._body
+        if self.has_more:
+            yield MoreLine(self._hidden())
 
-    def _outcome(self) -> str:
-        entry = self._entry
-        match entry.state:
-            case CallState.PREPARING:
-                return "…"
-            case CallState.RUNNING:
-                return ""
-            case CallState.WAITING:
-                return "did not run"
-            case CallState.DONE:
-                summary = fit(literal(entry.display.summary), OUTCOME_CELLS)
-            case CallState.FAILED:
-                summary = "failed"
-                if entry.result is not None and entry.result.display is not None:
-                    summary = fit(literal(entry.result.display.summary), OUTCOME_CELLS)
-        seconds = entry.seconds or 0.0
-        says_itself = entry.display.kind == "output"
-        took = duration(seconds) if seconds >= WORTH_TELLING and not says_itself else ""
-        return "  ".join(part for part in (summary, took) if part)
-
-    def _below(self, width: int) -> list[Content]:
+    def _make_body(self) -> TextLines | None:
         entry = self._entry
         if entry.state is CallState.RUNNING:
-            return self._output(width)
-        if self.opened:
-            return self._detail(width)
-        if entry.state is CallState.FAILED:
-            return self._error(width)
-        return []
+            return TextLines(details.live_lines(entry, LIVE_ROWS), most=LIVE_ROWS)
+        if not self.opened:
+            return None
+        shown = details.detail(entry)
+        limit = None if self._whole else self._limit()
+        if shown.changes:
+            return DiffView(shown.changes[:limit], shown.path)
+        return TextLines(shown.lines[:limit], most=DETAIL_ROWS)
 
-    def _output(self, width: int) -> list[Content]:
-        lines = self._live.rstrip("\n").split("\n") if self._live.strip() else []
-        shown = lines[-LIVE_LINES:]
-        return [_indented(Content.styled(fit(line, width - 2), "$muted")) for line in shown]
+    def _limit(self) -> int:
+        return CHANGE_LINES if self._entry.display.kind == "diff" else DETAIL_LINES
 
-    def _error(self, width: int) -> list[Content]:
-        """Return the first lines of a message, or the last ones of a program's output."""
-        entry = self._entry
-        if entry.result is None:
-            return []
-        shown = entry.result.display
-        output = shown is not None and shown.kind == "output" and bool(shown.body.strip())
-        text = shown.body if shown is not None and output else entry.result.text
-        lines = [line for line in plain(text).split("\n") if line.strip()]
-        few = lines[-ERROR_LINES:] if output else lines[:ERROR_LINES]
-        return [_indented(Content.styled(fit(line, width - 2), "$error")) for line in few]
-
-    def _detail(self, width: int) -> list[Content]:
-        entry = self._entry
-        shown = entry.display
-        body = shown.body or (entry.result.text if entry.result is not None else "")
-        title, more = first_line(entry.title)
-        whole = f"{plain(entry.title)}\n" if more or cell_len(title) > width - 16 else ""
-        if shown.kind == "diff":
-            lines = [line.extend_right(width - 2 - line.cell_length) for line in diff.render(body)]
-        else:
-            style = "$error" if entry.state is CallState.FAILED else ""
-            text = plain(body).strip("\n")
-            lines = [Content.styled(line, style) for line in text.split("\n")] if text else []
-        hidden = len(lines) - DETAIL_LINES
-        lines = [Content.styled(line, "$primary") for line in whole.splitlines()] + lines
-        folded = [part for line in lines[:DETAIL_LINES] for part in _folded(line, width - 2)]
-        if not folded:
-            folded = [Content.styled("no output", "$muted")]
-        if hidden > 0:
-            folded.append(Content.styled(f"… {count(hidden, 'more line')}", "$muted"))
-        return [_indented(line) for line in folded]
+    def _hidden(self) -> int:
+        shown = details.detail(self._entry)
+        return max(len(shown.changes or shown.lines) - self._limit(), 0)
 
 
-def _folded(line: Content, width: int) -> list[Content]:
-    if line.cell_length <= max(width, 2):
-        return [line]
-    return line.divide(breaks(line.plain, width))
+class MoreLine(Static):
+    """Says how many lines are hidden."""
 
+    ALLOW_SELECT = False
 
-def _padded(verb: str) -> str:
-    return verb + " " * (VERB_CELLS - cell_len(verb))
-
-
-def _indented(line: Content) -> Content:
-    return Content.assemble("  ", line)
+    def __init__(self, hidden: int) -> None:
+        text = Content.assemble(
+            (f"… {count(hidden, 'more line')}", "$muted"), ("  m shows all", "$accent")
+        )
+        super().__init__(text, markup=False)

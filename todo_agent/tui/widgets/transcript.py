@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar, TypeAlias, assert_never
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Markdown
 
 from todo_agent.agent.outcomes import Question
+from todo_agent.tui.details import LIVE_CHARS
 from todo_agent.tui.entries import (
     Answer,
     Call,
@@ -26,13 +29,16 @@ from todo_agent.tui.entries import (
     Turn,
     weight,
 )
-from todo_agent.tui.pieces import pieces
+from todo_agent.tui.pieces import block_at, join, pieces
+from todo_agent.tui.searching import Find, Hit
+from todo_agent.tui.text import plain
 from todo_agent.tui.themes import Marks
 from todo_agent.tui.widgets.banner import Banner, Place
+from todo_agent.tui.widgets.markdown_blocks import Fence
 from todo_agent.tui.widgets.message import ModelMessage, UserMessage
 from todo_agent.tui.widgets.notice import NoticeBlock, TurnLine
 from todo_agent.tui.widgets.thought import ThoughtRow
-from todo_agent.tui.widgets.tool_call import LIVE_CHARS, ToolCallRow
+from todo_agent.tui.widgets.tool_call import ToolCallRow
 
 Row: TypeAlias = UserMessage | ModelMessage | ThoughtRow | ToolCallRow | NoticeBlock | TurnLine
 
@@ -46,6 +52,8 @@ NEAR = 4
 """Lines from an edge at which more is mounted."""
 PAINT_SECONDS = 1 / 30
 """Text that streams in is shown at most so often."""
+STEP = 3
+"""Lines by which one moves through what is higher than the view."""
 PATIENCE = 4
 """Laying out a change may take one part of the time; the keyboard gets so many."""
 
@@ -59,6 +67,8 @@ class Transcript(VerticalScroll, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.next_place", "Prompt", show=False, id="next_place"),
         Binding("shift+tab", "app.next_mode", "Next permission mode", show=False, id="next_mode"),
+        Binding("up", "cursor(-1)", "Previous entry", show=False),
+        Binding("down", "cursor(1)", "Next entry", show=False),
     ]
 
     following: reactive[bool] = reactive(default=True)
@@ -75,9 +85,17 @@ class Transcript(VerticalScroll, can_focus=True):
             super().__init__()
             self.href = href
 
-    def __init__(self, marks: Marks) -> None:
+    class Copied(Message):
+        """A text is to be copied."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, marks: Marks, *, clock: Callable[[], float]) -> None:
         super().__init__()
         self._marks = marks
+        self._clock = clock
         self._banner = Banner()
         self._entries: list[Entry] = []
         self._rows: dict[int, Row] = {}
@@ -85,6 +103,15 @@ class Transcript(VerticalScroll, can_focus=True):
         self._calls: dict[str, int] = {}
         self._stream: int | None = None
         self._stream_text = ""
+        self._stream_since = 0.0
+        self._opened: set[int] = set()
+        """Which entries are open, or were when they were dropped."""
+        self._found_open: int | None = None
+        """The entry that a search opened."""
+        self._find: Find | None = None
+        self._find_entry: int | None = None
+        self._turn: tuple[int, float] | None = None
+        """The message that was jumped to, and the scroll position that made."""
         self._changed: set[int] = set()
         self._painting = False
         self._moving = False
@@ -118,6 +145,8 @@ class Transcript(VerticalScroll, can_focus=True):
         """Show another conversation from its end."""
         self._stop_stream()
         self._entries = list(entries)
+        self._opened.clear()
+        self._find = self._found_open = self._turn = None
         self._calls = {e.id: i for i, e in enumerate(self._entries) if isinstance(e, Call)}
         await self._mount_end()
         self.following = True
@@ -148,7 +177,10 @@ class Transcript(VerticalScroll, can_focus=True):
             if isinstance(self._entries[index], Answer | Thought)
         ]
         for index, entry in zip(streamed, wanted, strict=False):
-            if type(entry) is type(self._entries[index]):
+            shown = self._entries[index]
+            if isinstance(shown, Thought) and isinstance(entry, Thought):
+                self._replace(index, replace(entry, seconds=shown.seconds))
+            elif type(entry) is type(shown):
                 self._replace(index, entry)
         for entry in wanted[len(streamed) :]:
             self._append(entry)
@@ -170,6 +202,8 @@ class Transcript(VerticalScroll, can_focus=True):
     def start_call(self, call: Call) -> None:
         """Show a call, or what is new about it."""
         index = self._calls.get(call.id)
+        if call.state is CallState.RUNNING and call.since is None:
+            call = replace(call, since=self._clock())
         if index is None:
             self._stop_stream()
             self._calls[call.id] = len(self._entries)
@@ -209,12 +243,14 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def turn(self, frame: int) -> None:
         """Turn the marks of running calls."""
+        now = self._clock()
         for row in self._rows.values():
             if isinstance(row, ToolCallRow) and row.running:
-                row.turn(frame)
+                row.turn(frame, now)
 
     def watch_details(self) -> None:
         """Open or close everything that is mounted."""
+        self._opened.clear()
         for row in self._rows.values():
             if isinstance(row, ToolCallRow | ThoughtRow):
                 row.opened = self.details
@@ -228,10 +264,191 @@ class Transcript(VerticalScroll, can_focus=True):
         """Notice whether the end is in view, and mount what comes near."""
         super().watch_scroll_y(old_value, new_value)
         self.following = not self._anchor_released or self.is_vertical_scroll_end
-        if new_value < old_value and new_value <= NEAR and self._first > 0:
+        if new_value != old_value:
+            self._near_edges(up=new_value < old_value, down=new_value > old_value)
+
+    def _near_edges(self, *, up: bool = True, down: bool = True) -> None:
+        """Mount more where the view comes near what is mounted."""
+        if up and self.scroll_y <= NEAR and self._first > 0:
             self._move(self._mount_earlier)
-        elif new_value > old_value and self._cut_below and self._lines_below() <= NEAR:
+        elif down and self._cut_below and self._lines_below() <= NEAR:
             self._move(self._mount_later)
+
+    def action_cursor(self, by: int) -> None:
+        """Move through an entry that is higher than the view, then to the next one."""
+        rows = [row for _, row in sorted(self._rows.items()) if row.can_focus]
+        view = range(self.scroll_offset.y, self.scroll_offset.y + self.size.height)
+        at = next((i for i, row in enumerate(rows) if row.has_focus), None)
+        if at is None:
+            seen = [
+                row
+                for row in rows
+                if row.virtual_region.y < view.stop and row.virtual_region.bottom > view.start
+            ]
+            if seen:
+                (seen[-1] if by < 0 else seen[0]).focus(scroll_visible=False)
+            return
+        row = rows[at]
+        if isinstance(row, ToolCallRow) and row.scroll_lines(by * STEP):
+            return
+        region = row.virtual_region
+        edge = region.y if by < 0 else region.bottom - 1
+        if edge not in view or not 0 <= at + by < len(rows):
+            self.scroll_relative(y=by * STEP, animate=False)
+            return
+        rows[at + by].focus(scroll_visible=False)
+        self._show_part(rows[at + by].virtual_region, by)
+
+    def _show_part(self, region: Region, by: int) -> None:
+        """Bring the near end of an entry into view."""
+        top, height = self.scroll_offset.y, self.size.height
+        if by < 0 and region.y < top:
+            self.scroll_to(y=max(region.y, region.bottom - height), animate=False)
+        elif by > 0 and region.bottom > top + height:
+            self.scroll_to(y=min(region.bottom - height, region.y), animate=False)
+
+    def key_c(self, event: events.Key) -> None:
+        """Copy the entry that has the focus."""
+        index = next((i for i, row in self._rows.items() if row.has_focus), None)
+        if index is not None:
+            event.stop()
+            self.post_message(self.Copied(self.text_of(index)))
+
+    def text_of(self, index: int) -> str:
+        """Return what is copied of an entry; of an answer, all of its parts."""
+        match self._entries[index]:
+            case Answer():
+                return join(entry.text for entry in self._answer(index)[1])
+            case Said(text) | Thought(text) | Turn(text):
+                return text
+            case Notice(text, hint):
+                return f"{text}\n{hint}".strip()
+            case Call() as call:
+                return plain(call.display.body) or call.title
+
+    def on_fence_copied(self, event: Fence.Copied) -> None:
+        """Copy a whole code block, also where it is cut into several for the screen."""
+        event.stop()
+        for index, row in self._rows.items():
+            if isinstance(row, ModelMessage) and event.fence in row.query(Fence):
+                at, answer = self._answer(index)
+                texts = [entry.text for entry in answer]
+                self.post_message(self.Copied(block_at(texts, at, row.number_of(event.fence))))
+                return
+
+    def _answer(self, index: int) -> tuple[int, Sequence[Answer]]:
+        """Return the parts of an answer, and which of them an entry is."""
+        first = stop = index
+        while first > 0 and isinstance(self._entries[first - 1], Answer):
+            first -= 1
+        while stop < len(self._entries) and isinstance(self._entries[stop], Answer):
+            stop += 1
+        return index - first, [e for e in self._entries[first:stop] if isinstance(e, Answer)]
+
+    def to_turn(self, by: int) -> None:
+        """Go to the previous or the next message of the person."""
+        turns = [i for i, e in enumerate(self._entries) if isinstance(e, Said) and not e.note]
+        here = self._here()
+        if by < 0:
+            found = next((i for i in reversed(turns) if i < here), None)
+        else:
+            found = next((i for i in turns if i > here), None)
+        if found is not None:
+            self._go(self._to_entry(found))
+        elif by > 0:
+            self.follow()
+
+    def _here(self) -> int:
+        """Return the entry that one looks at: the one jumped to, or the first in view."""
+        if self._turn is not None and self._turn[1] == self.scroll_y:
+            return self._turn[0]
+        if self.following:
+            return len(self._entries)
+        top = self.scroll_offset.y
+        below = (i for i, row in sorted(self._rows.items()) if row.virtual_region.y >= top)
+        return next(below, self._stop)
+
+    async def _to_entry(self, index: int) -> None:
+        await self._bring(index)
+        self._scroll_into_view(index, 0, at=0.0)
+        self._turn = (index, self.scroll_y)
+
+    async def find(self, find: Find | None) -> None:
+        """Let everything that a query finds stand out, mounted now or later."""
+        self._find = find
+        for index, row in self._rows.items():
+            self._mark(index, row)
+
+    async def to_hit(self, hit: Hit) -> None:
+        """Go to what was found: open what hides it, and let it stand out."""
+        await self._bring(hit.entry)
+        if self._find is None:
+            return
+        if self._found_open not in (None, hit.entry):
+            self._close_found()
+        row = self._rows[hit.entry]
+        folded = isinstance(row, ToolCallRow | ThoughtRow) and not row.opened
+        self._find = replace(self._find, chosen=hit.place)
+        self._find_entry = hit.entry
+        for index, other in self._rows.items():
+            self._mark(index, other)
+        if not isinstance(row, NoticeBlock | TurnLine):
+            row.reveal(hit.place)
+        if folded and isinstance(row, ToolCallRow | ThoughtRow) and row.opened:
+            self._found_open = hit.entry
+        await self._laid_out()
+        inside = 0 if isinstance(row, NoticeBlock | TurnLine) else row.reveal(hit.place)
+        self._scroll_into_view(hit.entry, inside, at=0.4)
+
+    def keep_found(self) -> None:
+        """Leave open what the search opened last."""
+        self._found_open = None
+
+    def _close_found(self) -> None:
+        index, self._found_open = self._found_open, None
+        row = None if index is None else self._rows.get(index)
+        if isinstance(row, ToolCallRow | ThoughtRow):
+            row.opened = False
+        elif index is not None:
+            self._opened.discard(index)
+
+    def _mark(self, index: int, row: Row) -> None:
+        if isinstance(row, NoticeBlock | TurnLine):
+            return
+        find = self._find
+        if find is not None and index != self._find_entry:
+            find = replace(find, chosen=None)
+        row.find(find)
+
+    async def _bring(self, index: int) -> None:
+        """Mount what is around an entry, if it is not mounted."""
+        if index not in self._rows:
+            async with self._lock:
+                first = self._back(index, PAGE)
+                await self._mount_range(first, self._forth(index, WINDOW))
+                self.release_anchor()
+        await self._laid_out()
+
+    async def _laid_out(self) -> None:
+        """Wait until everything that is mounted has its place."""
+        done = asyncio.Event()
+        if not self.call_after_refresh(done.set):
+            return
+        await done.wait()
+
+    def _scroll_into_view(self, index: int, inside: int, *, at: float) -> None:
+        """Scroll a row of an entry to a part of the view's height, if it is not in view."""
+        row = self._rows.get(index)
+        if row is None:
+            return
+        y = row.virtual_region.y + inside
+        if at == 0.0 or not self.scroll_offset.y <= y < self.scroll_offset.y + self.size.height - 1:
+            self.scroll_to(y=y - int(at * self.size.height), animate=False, immediate=True)
+        self.following = self.is_vertical_scroll_end and not self._cut_below
+        self._near_edges()
+
+    def _go(self, work: Coroutine[None, None, None]) -> None:
+        self.run_worker(work, group="go", exclusive=True)
 
     def page(self, by: int) -> None:
         """Scroll by pages."""
@@ -272,21 +489,31 @@ class Transcript(VerticalScroll, can_focus=True):
             self._stop_stream()
             index = len(self._entries)
             self._stream_text = ""
+            self._stream_since = self._clock()
         first, *more = self._cut(kind, self._stream_text + text)
         if index < len(self._entries):
-            self._replace(index, kind(first))
+            self._replace(index, self._streamed(kind, first))
         else:
-            self._append(kind(first))
+            self._append(self._streamed(kind, first))
         for piece in more:
-            self._append(kind(piece))
+            self._append(self._streamed(kind, piece))
         self._stream, self._stream_text = len(self._entries) - 1, more[-1] if more else first
 
     @staticmethod
     def _cut(kind: type[Answer | Thought], text: str) -> list[str]:
         return pieces(text) if kind is Answer else [text]
 
+    def _streamed(self, kind: type[Answer | Thought], text: str) -> Answer | Thought:
+        if kind is Answer:
+            return Answer(text)
+        return Thought(text, self._clock() - self._stream_since, growing=True)
+
     def _stop_stream(self) -> None:
-        self._stream = None
+        index, self._stream = self._stream, None
+        entry = None if index is None else self._entries[index]
+        if index is not None and isinstance(entry, Thought):
+            took = self._clock() - self._stream_since
+            self._replace(index, replace(entry, seconds=took, growing=False))
 
     def _append(self, entry: Entry) -> None:
         cut = self._cut_below
@@ -353,26 +580,41 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def _make(self, index: int) -> Row:
         row = _row(self._entries[index], self._marks)
-        if self.details and isinstance(row, ToolCallRow | ThoughtRow):
+        if isinstance(row, ToolCallRow | ThoughtRow) and (self.details or index in self._opened):
             row.set_reactive(type(row).opened, True)  # noqa: FBT003 -- Textual's signature
+        if self._find is not None:
+            self._mark(index, row)
         self._rows[index] = row
         return row
 
     async def _mount_end(self) -> None:
         async with self._lock:
-            rows = list(self._rows.values())
-            self._rows = {}
-            self._changed.clear()
-            self._stop = len(self._entries)
-            self._first = self._back(self._stop, WINDOW)
-            made = [self._make(index) for index in self.mounted]
-            with self.app.batch_update():
-                self._banner.display = not made
-                for row in rows:
-                    await row.remove()
-                await self.mount_all(made)
+            await self._mount_range(self._back(len(self._entries), WINDOW), len(self._entries))
         self.anchor()
         self.call_after_refresh(self._fill)
+
+    async def _mount_range(self, first: int, stop: int) -> None:
+        """Mount a range in the place of what is mounted."""
+        self._keep_opened(self._rows)
+        rows = list(self._rows.values())
+        self._rows = {}
+        self._changed.clear()
+        self._first, self._stop = first, stop
+        made = [self._make(index) for index in self.mounted]
+        with self.app.batch_update():
+            self._banner.display = not made
+            for row in rows:
+                await row.remove()
+            await self.mount_all(made)
+
+    def _keep_opened(self, indices: Iterable[int]) -> None:
+        """Remember which rows are open that go out of sight."""
+        for index in indices:
+            row = self._rows[index]
+            if isinstance(row, ToolCallRow | ThoughtRow) and row.opened and not self.details:
+                self._opened.add(index)
+            else:
+                self._opened.discard(index)
 
     def _fill(self) -> None:
         """Mount more where the entries do not fill the view."""
@@ -426,6 +668,7 @@ class Transcript(VerticalScroll, can_focus=True):
             self.run_worker(mount(), group="move")
 
     async def _drop(self, indices: range) -> None:
+        self._keep_opened(index for index in indices if index in self._rows)
         rows = [self._rows.pop(index) for index in indices if index in self._rows]
         if indices.start == self._first:
             self._first = indices.stop
