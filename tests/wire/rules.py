@@ -37,6 +37,7 @@ def violations(body: Body, *, paused: bool = False, counts: bool = False) -> lis
     """
     return [
         *_settings(body),
+        *_reasoning(body),
         *(() if counts else _limits(body)),
         *_tools(body.get("tools", [])),
         *_system(body.get("system", [])),
@@ -62,6 +63,18 @@ def _settings(body: Body) -> Iterator[str]:
             pass
         case other:
             yield f"output_config: not valid: {other}"
+
+
+def _reasoning(body: Body) -> Iterator[str]:
+    """A model that thinks within a budget takes results only behind its reasoning."""
+    messages = body.get("messages", [])
+    if body.get("thinking", {}).get("type") != "enabled" or len(messages) < 2:
+        return
+    before, last = (message.get("content", []) for message in messages[-2:])
+    if any(block.get("type") == "tool_result" for block in last):
+        first = before[0].get("type") if before else None
+        if first not in ("thinking", "redacted_thinking"):
+            yield f"messages.{len(messages) - 2}.content.0: Expected `thinking`, but found {first}"
 
 
 def _limits(body: Body) -> Iterator[str]:

@@ -261,6 +261,15 @@ def test_a_short_answer_leaves_no_room_for_a_budget():
     assert "thinking" not in lay_out(request, Asides(), Options()).arguments
 
 
+@pytest.mark.parametrize(("thought", "thinks"), [((Thinking("hm", "sig"),), True), ((), False)])
+def test_a_budget_is_given_behind_calls_only_where_their_reasoning_is_sent(thought, thinks):
+    called = Message("assistant", (*thought, ToolUse("t1", "read", {"path": "x"})))
+    messages = (user("go"), called, results(("t1", "content")))
+    arguments = lay_out(ModelRequest("claude-haiku-4-5", messages), Asides(), Options()).arguments
+    assert ("thinking" in arguments) is thinks
+    assert violations({**arguments, "stream": True}) == []
+
+
 async def test_effort_is_passed_on(wire: Wire):
     server = wire(answer(text("ok")))
     provider = AnthropicProvider(api_key="k", base_url=server.url, effort="low")

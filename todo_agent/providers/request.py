@@ -83,7 +83,7 @@ def lay_out(request: ModelRequest, asides: Asides, options: Options) -> Layout:
     optional: dict[str, Json] = {
         "tools": [_tool(tool) for tool in request.tools],
         "system": _system(request),
-        "thinking": _thinking(model, max_tokens, wanted=options.thinking),
+        "thinking": _thinking(model, max_tokens, messages, wanted=options.thinking),
         "output_config": {"effort": options.effort} if options.effort else {},
     }
     return Layout(arguments | {name: value for name, value in optional.items() if value}, placed)
@@ -174,17 +174,40 @@ def _system(request: ModelRequest) -> list[Json]:
     return blocks
 
 
-def _thinking(model: Model, max_tokens: int, *, wanted: bool) -> JsonObject:
+def _thinking(
+    model: Model, max_tokens: int, messages: Sequence[JsonObject], *, wanted: bool
+) -> JsonObject:
     if not wanted:
         return {"type": model.off} if model.off else {}
     match model.thinking:
         case "adaptive":
             return {"type": "adaptive", "display": "summarized"}
-        case "budget" if max_tokens > MIN_BUDGET:
+        case "budget" if max_tokens > MIN_BUDGET and not _goes_on_unthought(messages):
             budget = max(MIN_BUDGET, max_tokens // BUDGET_SHARE)
             return {"type": "enabled", "budget_tokens": budget}
         case _:
             return {}
+
+
+def _goes_on_unthought(messages: Sequence[JsonObject]) -> bool:
+    """Return whether the model goes on from calls whose reasoning is not sent any more.
+
+    A model with a budget takes results of calls only behind the reasoning that led to them,
+    or does not think until its next turn.
+    """
+    kinds = [[_kind(block) for block in _blocks(message)] for message in messages[-2:]]
+    if len(kinds) < 2 or "tool_result" not in kinds[1]:
+        return False
+    return kinds[0][:1] not in (["thinking"], ["redacted_thinking"])
+
+
+def _blocks(message: JsonObject) -> Sequence[Json]:
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
+def _kind(block: Json) -> Json:
+    return block.get("type") if isinstance(block, Mapping) else None
 
 
 def _framed(sections: Sequence[PromptSection]) -> str:
