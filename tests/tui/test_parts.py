@@ -148,6 +148,7 @@ def _luminance(colour: Color) -> float:
 
 
 MEANT = {
+    "AskScreen": {"AUTO_FOCUS"},
     "TodoAgentApp": {"TITLE", "CSS_PATH", "ENABLE_COMMAND_PALETTE", "_fatal_error", "action_quit"}
     | {"animation_level", "get_system_commands", "get_theme_variable_defaults", "theme"}
     | {"copy_to_clipboard", "_clipboard", "get_default_screen"},
