@@ -82,7 +82,7 @@ REMOVE = tool_use("c1", "shell", {"command": "rm -r /tmp/x"})
             "failed",
         ),
         ([answer(text("half"), stop="max_tokens")], "", 3, "limit"),
-        ([answer(text("half"), stop="model_context_window_exceeded")], "", 3, "limit"),
+        ([answer(text("half"), stop="model_context_window_exceeded")] * 6, "", 3, "limit"),
         ([answer(LOOK), answer(LOOK)], "--max-turns 1", 3, "limit"),
         ([answer(REMOVE), answer(text("I could not."))], "", 4, "needs_approval"),
         ([answer(text("no"), stop="refusal")], "", 5, "declined"),
