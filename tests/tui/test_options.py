@@ -191,7 +191,7 @@ async def test_a_finished_run_and_a_question_are_told(program, tmp_path):
 
 async def test_a_person_who_looks_at_the_screen_is_not_told(monkeypatch):
     messages = []
-    monkeypatch.setattr(TodoAgentApp, "_write", lambda _, sequence: messages.append(sequence))
+    monkeypatch.setattr(TodoAgentApp, "write", lambda _, sequence: messages.append(sequence))
     async with screen(notify="desktop") as shown:
         sequence = terminal.notification("todo-agent finished")
         shown.app.post_message(AppFocus())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
@@ -20,39 +19,35 @@ from textual.widgets import Static
 from textual.worker import WorkerFailed
 
 from todo_agent.agent.modes import Mode
-from todo_agent.agent.outcomes import Answer, Answered, Question, RunEnd
+from todo_agent.agent.outcomes import Answered, Question, RunEnd
 from todo_agent.errors import TodoAgentError
-from todo_agent.plan.history import Author
 from todo_agent.plan.plan import Plan
 from todo_agent.threads.errors import ThreadBusy
-from todo_agent.tui import terminal
+from todo_agent.tui.asking import Asking
 from todo_agent.tui.clipboard import TERMINAL_ONLY, Clipboard
 from todo_agent.tui.commands import Commands
-from todo_agent.tui.completing import Files, completions
+from todo_agent.tui.completing import Completing
 from todo_agent.tui.configuring import Configuring
 from todo_agent.tui.connecting import Connecting
 from todo_agent.tui.entries import Notice, entries_of
 from todo_agent.tui.keymap import bindings
 from todo_agent.tui.keys_here import KeySection, keys_here
-from todo_agent.tui.notifying import notified
+from todo_agent.tui.layout import arrange, beside
 from todo_agent.tui.permitting import Permitting
-from todo_agent.tui.plan_edits import added, reworded
+from todo_agent.tui.planning import Planning
 from todo_agent.tui.progress import Progress
 from todo_agent.tui.router import Router
-from todo_agent.tui.screens.approval import Approval, Stray
+from todo_agent.tui.screens.approval import Stray
 from todo_agent.tui.screens.config_form import ConfigForm
-from todo_agent.tui.screens.edit_text import EditText
 from todo_agent.tui.screens.help import Help
 from todo_agent.tui.screens.main import MainScreen
 from todo_agent.tui.screens.permissions import PermissionsSheet
-from todo_agent.tui.screens.plan_history import PlanHistory
-from todo_agent.tui.screens.question import AskScreen
 from todo_agent.tui.screens.sheet import Sheet
 from todo_agent.tui.settings import TuiSettings
 from todo_agent.tui.sharing import Sharing
-from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks
+from todo_agent.tui.themes import ASCII, DARK, LIGHT, Marks, colours_for
 from todo_agent.tui.widgets.banner import Place
-from todo_agent.tui.widgets.completions import Completion, Completions
+from todo_agent.tui.widgets.completions import Completions
 from todo_agent.tui.widgets.plan_list import PlanList
 from todo_agent.tui.widgets.plan_pane import PlanPane
 from todo_agent.tui.widgets.plan_strip import PlanStrip
@@ -61,18 +56,13 @@ from todo_agent.tui.widgets.queue import Queue
 from todo_agent.tui.widgets.search_bar import SearchBar
 from todo_agent.tui.widgets.status_bar import StatusBar, Vitals
 from todo_agent.tui.widgets.transcript import Transcript
+from todo_agent.tui.window import Window
 
 if TYPE_CHECKING:
     from todo_agent.session import Session, Workbench
 
 T = TypeVar("T")
 
-NARROW = 100
-"""Below so many columns the plan is a strip above the prompt."""
-PLAN_AIR = 5
-"""Rows of an opened plan on a narrow screen besides its todos."""
-LOW = 20
-"""Below so many rows everything that is only air goes."""
 TURNS_PER_SECOND = 8
 HINT_SECONDS = 2.0
 """So long the second Ctrl+C counts as one."""
@@ -139,20 +129,21 @@ class TodoAgentApp(App[int]):
         self._drag_explained = False
         self._early = [prompt] if prompt.strip() else []
         self._plan_wanted: bool | None = None
-        self._questions: list[Question] = []
         self._last_end: RunEnd | None = None
         self._running_since = 0.0
         self._frame = self._ticks = 0
         self._ticker: Timer | None = None
         self._unhint: Timer | None = None
         self._free = {"left": 0, "right": 0}
-        self._files = Files(settings.files)
+        self.planning = Planning(self, marks)
+        self._asking = Asking(self)
+        self._window = Window(self)
+        self._completing = Completing(self, settings.files)
         self.configuring = Configuring(self)
         self.permitting = Permitting(self, self.configuring)
         self.connecting = Connecting(self, self.configuring)
         self.sharing = Sharing(self)
-        self._focused: bool | None = None
-        self._commands = Commands(self)
+        self.commands = Commands(self)
         self.crash: BaseException | None = None
         """What ended the app, if an error did."""
         self.animation_level = "none"
@@ -186,20 +177,7 @@ class TodoAgentApp(App[int]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return our own colours for themes that do not name them."""
-        theme = self.current_theme
-        ground = Color.parse(theme.background or ("#121212" if theme.dark else "#efefef"))
-        ink = Color.parse(theme.foreground or ("#e0e0e0" if theme.dark else "#1f1f1f"))
-        green, red = Color.parse(theme.success or "#4ebf71"), Color.parse(theme.error or "#ba3c5b")
-        return {
-            "muted": ground.blend(ink, 0.68).hex,
-            "chosen": ground.blend(ink, 0.12).hex,
-            "rule": ground.blend(ink, 0.18).hex,
-            "plan-background": ground.blend(ink, 0.03).hex,
-            "added": green.blend(ink, 0.4).hex,
-            "added-background": ground.blend(green, 0.12).hex,
-            "removed": red.blend(ink, 0.4).hex,
-            "removed-background": ground.blend(red, 0.12).hex,
-        }
+        return colours_for(self.current_theme)
 
     def _wear_theme(self) -> None:
         """Put the theme on before the styles are read, which is slow enough for once."""
@@ -216,7 +194,7 @@ class TodoAgentApp(App[int]):
         self.wear(self.settings)
         self.set_class(self._marks == ASCII, "-ascii")
         self.watch(self.transcript, "news", self._show_news)
-        self._write(terminal.SAVE_TITLE)
+        self._window.open()
         self.prompt.focus()
         self.status.activity = OPENING
         self.show_queue(())
@@ -275,9 +253,9 @@ class TodoAgentApp(App[int]):
         await self.close_session()
         self.session = session
         self._last_end = None
-        self._questions.clear()
+        self._asking.clear()
         self.show_running(running=False)
-        place = Place(self._place(), session.model, scripted=session.scripted)
+        place = Place(self.place, session.model, scripted=session.scripted)
         self.transcript.place(place)
         await self.transcript.show(entries_of(session.messages))
         for notice in session.notices:
@@ -288,8 +266,8 @@ class TodoAgentApp(App[int]):
         self.run_worker(self._pump(session), group="pump", exclusive=True)
         early, self._early = self._early, []
         for text in early:
-            if self._commands.looks_like_one(text):
-                self._commands.run(text)
+            if self.commands.looks_like_one(text):
+                self.commands.run(text)
             else:
                 self.submit(text)
         return True
@@ -310,8 +288,9 @@ class TodoAgentApp(App[int]):
         text = f"{self._marks.more} new below  end goes there" if news else ""
         self.news.update(Content.styled(text, "$accent"))
 
-    def _place(self) -> str:
-        """Return the directory the tools work in, as people write it."""
+    @property
+    def place(self) -> str:
+        """The directory the tools work in, as people write it."""
         if self.session is None:
             return ""
         home, cwd = Path.home(), self.session.cwd
@@ -328,7 +307,7 @@ class TodoAgentApp(App[int]):
         self.plan_pane.plan = plan
         self.plan_strip.plan = plan
         self._show_layout(self.size.width, self.size.height)
-        self._show_title()
+        self._window.show(self.plan)
 
     def show_vitals(self) -> None:
         """Show the session's numbers."""
@@ -369,7 +348,7 @@ class TodoAgentApp(App[int]):
         self.prompt.placeholder = (
             "Type to steer; Enter queues" if running else "What should be done?"
         )
-        self._show_title()
+        self._window.show(self.plan)
 
     def show_activity(self, what: str) -> None:
         """Show what the agent is at, while it works."""
@@ -377,18 +356,12 @@ class TodoAgentApp(App[int]):
 
     def ask(self, question: Question) -> None:
         """Put a question to the person, after those that wait already."""
-        self._questions.append(question)
-        self._notify("waits for your answer")
-        if len(self._questions) == 1:
-            self._ask_first()
+        self._asking.ask(question)
+        self._window.notify("waits for your answer")
 
     def close_question(self, question_id: str) -> None:
         """Take a question away, answered or not."""
-        self._questions = [q for q in self._questions if q.id != question_id]
-        for screen in self.screen_stack:
-            if isinstance(screen, Approval | AskScreen) and screen.question_id == question_id:
-                screen.dismiss(None)
-        self._ask_first()
+        self._asking.close(question_id)
 
     def run_ended(self, end: RunEnd, undone: str) -> None:
         """Give back what did not get into the thread, and say that it is over."""
@@ -396,25 +369,7 @@ class TodoAgentApp(App[int]):
         if undone and not self.prompt.draft:
             self.prompt.put(undone)
         self.show_vitals()
-        self._notify("finished")
-
-    def _ask_first(self) -> None:
-        asking = any(isinstance(screen, Approval | AskScreen) for screen in self.screen_stack)
-        if not self._questions or asking:
-            return
-        question = self._questions[0]
-        screen: Approval | AskScreen
-        if question.kind == "approval":
-            waiting = len(self._questions) - 1
-            screen = Approval(question, place=self._place(), waiting=waiting)
-        else:
-            screen = AskScreen(question)
-
-        def answered(answer: Answer | None) -> None:
-            if answer is not None and self.session is not None:
-                self.session.answer(question.id, answer)
-
-        self.open_sheet(screen, answered)
+        self._window.notify("finished")
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -426,33 +381,16 @@ class TodoAgentApp(App[int]):
         self.transcript.turn(self._frame)
         self.plan_pane.tick()
 
-    def _show_title(self) -> None:
-        progress = Progress.of(self.plan_pane.plan)
-        plan = f" — {progress.label} {progress.current}".rstrip() if progress.total else ""
-        self._write(terminal.title(f"todo-agent{plan}"))
-
     def on_app_focus(self) -> None:
         """Know that the terminal tells who has the focus, and that it is us."""
-        self._focused = True
+        self._window.focused = True
 
     def on_app_blur(self) -> None:
         """Know that the person looks elsewhere."""
-        self._focused = False
+        self._window.focused = False
 
-    def _notify(self, what: str) -> None:
-        if self.settings.notify != "off" and not self._focused:
-            self.run_worker(self._tell(f"todo-agent {what}"), group="notify")
-
-    async def _tell(self, message: str) -> None:
-        settings = self.settings
-        sequence, problem = await notified(
-            settings.notify, message, command=settings.notify_command
-        )
-        self._write(sequence)
-        if problem:
-            self.say(problem, level="warning")
-
-    def _write(self, sequence: str) -> None:
+    def write(self, sequence: str) -> None:
+        """Send the terminal something beside what is drawn."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
@@ -463,10 +401,10 @@ class TodoAgentApp(App[int]):
         if not text.strip():
             self.go_on()
             return
-        if not self._commands.looks_like_one(text):
+        if not self.commands.looks_like_one(text):
             self.prompt.take()
             self.submit(text)
-        elif self._commands.run(text):
+        elif self.commands.run(text):
             self.prompt.take()
         else:
             return
@@ -520,16 +458,13 @@ class TodoAgentApp(App[int]):
         """Tell the person something in the transcript."""
         self.transcript.add(Notice(text, level=level))
 
-    def edit_plan(self, plan: Plan, *, by: Author = "user") -> None:
-        """Make a plan by hand the plan, or bring one back; say why where it is refused."""
-        self.run_worker(self._edit_plan(plan, by), group="plan")
+    def work_in_turn(self, work: Coroutine[object, object, object], *, group: str) -> None:
+        """Do something beside the screen, and let what its group began go on."""
+        self.run_worker(work, group=group)
 
-    async def _edit_plan(self, plan: Plan, by: Author) -> None:
-        if self.session is None:
-            return
-        refused = await self.session.edit_plan(plan, by=by)
-        if refused is not None:
-            self.notify(refused, title="The plan stays as it was", severity="warning", markup=False)
+    def warn(self, text: str, *, title: str = "") -> None:
+        """Tell the person for a moment why something is not done."""
+        self.notify(text, title=title, severity="warning", markup=False)
 
     def _remember(self, text: str) -> None:
         self.prompt.remember(text)
@@ -538,83 +473,35 @@ class TodoAgentApp(App[int]):
     @on(Prompt.Changed)
     def complete(self) -> None:
         """Offer what fits behind the cursor."""
-        if not self._files.loaded and "@" in self.prompt.text:
-            self.run_worker(self._load_files(), group="files", exclusive=True)
-        self._offer(completions(self.prompt, self._commands.commands, self._files.names))
-
-    async def _load_files(self) -> None:
-        await self._files.load()
-        self._offer(completions(self.prompt, self._commands.commands, self._files.names))
-
-    def _offer(self, offers: Sequence[Completion]) -> None:
-        self.completions.offer(offers)
-        self.prompt.completing = bool(offers)
+        self._completing.offer()
 
     @on(Prompt.CompletionKey)
     def use_completion(self, event: Prompt.CompletionKey) -> None:
         """Move in the list, take an offer, or close the list."""
-        match event.key:
-            case "up":
-                self.completions.move(-1)
-            case "down":
-                self.completions.move(1)
-            case "escape":
-                self._offer(())
-            case _:
-                self._take_completion(send=event.key == "enter")
-
-    def _take_completion(self, *, send: bool) -> None:
-        chosen = self.completions.chosen
-        self._offer(())
-        if chosen is None:
-            return
-        self.prompt.complete(chosen.insert)
-        if send and chosen.runs:
-            self.submit_draft()
+        self._completing.use(event.key)
 
     @on(PlanList.Edited)
     def plan_edited(self, event: PlanList.Edited) -> None:
         """Commit an edit of the pane."""
-        self.edit_plan(event.plan)
+        self.planning.edit(event.plan)
 
     @on(PlanList.EditRequested)
     def plan_edit_requested(self, event: PlanList.EditRequested) -> None:
         """Open the field for a todo's text."""
-        plan, index = self.plan_pane.plan, event.index
-        text = "" if event.new else plan.todos[index].content
-
-        def done(content: str | None) -> None:
-            if content is None:
-                return
-            at = min(index + 1, len(plan.todos))
-            self.edit_plan(
-                added(plan, content, at=at) if event.new else reworded(plan, index, content)
-            )
-
-        self.open_sheet(EditText("New todo" if event.new else "Edit todo", text), done)
+        if event.new:
+            self.planning.write_new(event.index)
+        else:
+            self.planning.rewrite(event.index)
 
     @on(PlanList.UndoRequested)
     def undo_plan(self) -> None:
         """Bring back the plan as it was before its last change."""
-        history = () if self.session is None else self.session.plan_history
-        if len(history) < 2:
-            self.notify("The plan has no earlier version.", severity="warning")
-        else:
-            self.edit_plan(history[-2].plan, by="restore")
+        self.planning.undo()
 
     @on(PlanList.HistoryRequested)
     def show_plan_history(self) -> None:
         """Show the versions of the plan, to bring one back."""
-        history = () if self.session is None else self.session.plan_history
-        if not history:
-            self.notify("The plan has no versions yet.", severity="warning")
-            return
-
-        def picked(plan: Plan | None) -> None:
-            if plan is not None:
-                self.edit_plan(plan, by="restore")
-
-        self.open_sheet(PlanHistory(history, self._marks, now=time.time()), picked)
+        self.planning.show_history()
 
     def action_toggle_plan(self) -> None:
         """Show or hide the plan."""
@@ -719,7 +606,7 @@ class TodoAgentApp(App[int]):
         if isinstance(self.screen, Help):
             self.screen.action_close()
             return
-        rows = ((f"/{c.name} {c.arguments}".rstrip(), c.what) for c in self._commands.commands)
+        rows = ((f"/{c.name} {c.arguments}".rstrip(), c.what) for c in self.commands.commands)
         commands = KeySection("Commands", tuple(rows))
         main = not isinstance(self.screen, Sheet)
         self.open_sheet(Help([*keys_here(self.screen), *([commands] if main else [])]))
@@ -761,7 +648,7 @@ class TodoAgentApp(App[int]):
     def pick_mode(self) -> None:
         """Pick the mode in the place of the rules."""
         self.pop_screen()
-        self._commands.run("/mode")
+        self.commands.run("/mode")
 
     def take_draft(self) -> str:
         """Return what was typed and not sent, and clear it."""
@@ -808,7 +695,7 @@ class TodoAgentApp(App[int]):
     def copy_to_clipboard(self, text: str) -> None:
         """Put a text on the clipboard: the terminal's, and the system's where that is ours."""
         self._clipboard = text
-        self._write(self._system_clipboard.sequences(text))
+        self.write(self._system_clipboard.sequences(text))
         self.run_worker(self._system_clipboard.run(text), group="clipboard", exclusive=True)
 
     @on(Transcript.Copied)
@@ -837,7 +724,7 @@ class TodoAgentApp(App[int]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer our commands in the palette."""
-        for command in self._commands.commands:
+        for command in self.commands.commands:
             if command.palette:
                 yield SystemCommand(command.title, command.what, command.run_bare)
 
@@ -846,23 +733,22 @@ class TodoAgentApp(App[int]):
         self._show_layout(event.size.width, event.size.height)
 
     def _show_layout(self, width: int, height: int) -> None:
-        narrow = width < NARROW
-        self.set_class(narrow, "-narrow")
-        self.set_class(height < LOW or width < 50, "-low")
-        has_plan = bool(len(self.plan_pane.plan))
-        wanted = self._plan_wanted
-        if wanted is None:
-            wanted = has_plan and not narrow and self.settings.plan_visible
-        self.plan_pane.display = wanted
-        self.plan_strip.display = has_plan and narrow and not wanted
-        side = self.settings.plan_side
-        self.plan_pane.styles.width = "100%" if narrow else self.settings.plan_width
-        self.plan_pane.styles.dock = "none" if narrow else side
-        share = max(height * 2 // 5, 2)
-        rows = len(self.plan_pane.plan) + PLAN_AIR
-        self.plan_pane.styles.height = min(rows, share) if narrow else "100%"
-        beside = self.settings.plan_width if wanted and not narrow else 0
-        self._free = {"left": 0, "right": 0, side: beside}
+        layout = arrange(
+            width,
+            height,
+            todos=len(self.plan),
+            wanted=self._plan_wanted,
+            unasked=self.settings.plan_visible,
+        )
+        self.set_class(layout.narrow, "-narrow")
+        self.set_class(layout.low, "-low")
+        self.plan_pane.display = layout.pane
+        self.plan_strip.display = layout.strip
+        side, columns = self.settings.plan_side, self.settings.plan_width
+        self.plan_pane.styles.width = "100%" if layout.narrow else columns
+        self.plan_pane.styles.dock = "none" if layout.narrow else side
+        self.plan_pane.styles.height = layout.pane_rows or "100%"
+        self._free = beside(layout, side, columns)
         for screen in self.screen_stack:
             if isinstance(screen, Sheet):
                 screen.leave_free(**self._free)
@@ -874,7 +760,7 @@ class TodoAgentApp(App[int]):
 
     def on_unmount(self) -> None:
         """Give the window its title back."""
-        self._write(terminal.RESTORE_TITLE)
+        self._window.close()
 
     def _fatal_error(self) -> None:
         """Leave after an error without printing: the traceback belongs into the log."""

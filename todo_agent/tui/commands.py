@@ -17,6 +17,7 @@ from todo_agent.tui.connecting import Connecting
 from todo_agent.tui.markdown import code_blocks
 from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
+from todo_agent.tui.planning import Planning
 from todo_agent.tui.screens.changes import Changes
 from todo_agent.tui.screens.picker import Choice, Picker
 from todo_agent.tui.screens.sheet import Sheet
@@ -43,6 +44,7 @@ class Desk(Protocol):
     configuring: Configuring
     permitting: Permitting
     connecting: Connecting
+    planning: Planning
 
     @property
     def plan(self) -> Plan: ...
@@ -54,9 +56,6 @@ class Desk(Protocol):
     def copy(self, text: str) -> None: ...
     def go_on(self) -> None: ...
     def set_mode(self, mode: Mode) -> None: ...
-    def edit_plan(self, plan: Plan) -> None: ...
-    def undo_plan(self) -> None: ...
-    def show_plan_history(self) -> None: ...
     def show_vitals(self) -> None: ...
     def action_help(self) -> None: ...
     def action_toggle_plan(self) -> None: ...
@@ -322,9 +321,9 @@ class Commands:
     def _todo(self, text: str) -> None:
         match text:
             case "undo":
-                self._app.undo_plan()
+                self._app.planning.undo()
             case "history":
-                self._app.show_plan_history()
+                self._app.planning.show_history()
             case _:
                 self._edit_todos(text)
 
@@ -333,7 +332,7 @@ class Commands:
         if isinstance(plan, str):
             self._app.say(plan, level="warning")
         else:
-            self._app.edit_plan(plan)
+            self._app.planning.edit(plan)
 
 
 def todo_edit(plan: Plan, text: str) -> Plan | str:

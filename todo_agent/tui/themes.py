@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from textual.color import Color
 from textual.theme import Theme
 
 DARK = Theme(
@@ -88,6 +89,23 @@ LIGHT = Theme(
         "footer-key-foreground": "#2a5ea0",
     },
 )
+
+
+def colours_for(theme: Theme) -> dict[str, str]:
+    """Return our own colours for a theme that does not name them."""
+    ground = Color.parse(theme.background or ("#121212" if theme.dark else "#efefef"))
+    ink = Color.parse(theme.foreground or ("#e0e0e0" if theme.dark else "#1f1f1f"))
+    green, red = Color.parse(theme.success or "#4ebf71"), Color.parse(theme.error or "#ba3c5b")
+    return {
+        "muted": ground.blend(ink, 0.68).hex,
+        "chosen": ground.blend(ink, 0.12).hex,
+        "rule": ground.blend(ink, 0.18).hex,
+        "plan-background": ground.blend(ink, 0.03).hex,
+        "added": green.blend(ink, 0.4).hex,
+        "added-background": ground.blend(green, 0.12).hex,
+        "removed": red.blend(ink, 0.4).hex,
+        "removed-background": ground.blend(red, 0.12).hex,
+    }
 
 
 @dataclass(frozen=True, slots=True)
