@@ -185,6 +185,35 @@ def test_threads_are_listed_shown_exported_renamed_and_removed(program: Program,
     assert program("threads") == Outcome(0, "", "")
 
 
+def test_threads_are_found_by_their_title_their_plan_and_what_was_said(
+    program: Program, thread: str
+):
+    for words in ("GO", "fix it", "Fix", thread, "mended go"):
+        found = thread in program("threads", "list", "--search", words).out
+        assert found is (words != "mended go"), words
+    said = json.loads(program("threads", "export", thread, "--format", "json").out)["messages"]
+    answer = said[-1]["content"][0]["text"]
+    assert thread in program("threads", "list", "--search", answer.upper()[:30]).out
+    assert program("threads", "list", "--search", "role assistant") == Outcome(0, "", "")
+
+
+def test_an_export_goes_into_a_new_private_file_and_never_over_another(
+    program: Program, thread: str, here: Path
+):
+    page = here / "thread.html"
+    write = ("threads", "export", thread, "--format", "html", "-o", str(page))
+    assert program(*write) == Outcome(0, "", "")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    page.write_text("mine")
+    refused = f"todo-agent: {page} exists already; it stays as it is.\n"
+    assert program(*write) == Outcome(2, "", refused)
+    assert page.read_text() == "mine"
+    nowhere = here / "no" / "such"
+    outcome = program("threads", "export", thread, "-o", str(nowhere))
+    assert outcome.err == f"todo-agent: {nowhere} cannot be written: No such file or directory.\n"
+
+
 def test_a_plan_is_printed_as_markdown_and_as_json(program: Program, thread: str):
     markdown = program("plan", thread[:9]).out
     assert markdown.count("- [x] ") == 6

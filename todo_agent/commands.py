@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from todo_agent.plan.plan import Plan, Status
 from todo_agent.settings import SETTINGS, Config
 from todo_agent.text import plain
 from todo_agent.threads.export import to_json, to_markdown
+from todo_agent.threads.page import to_html
 from todo_agent.threads.store import OpenMode, ThreadInfo, ThreadStore
 
 MARKS = {Status.DONE: "x", Status.ACTIVE: ">", Status.PENDING: " "}
@@ -80,10 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     threads = commands.add_parser("threads", help="list, show, export, rename or remove threads")
     actions = threads.add_subparsers(dest="action", parser_class=Parser)
-    actions.add_parser("list", help="all threads, newest first")
+    listed = actions.add_parser("list", help="all threads, newest first")
+    listed.add_argument("--search", metavar="WORDS", default="", help="only those with these words")
     show = actions.add_parser("show", help="a thread as Markdown")
     export = actions.add_parser("export", help="a thread with its plan")
-    export.add_argument("--format", choices=("md", "json"), default="md")
+    export.add_argument("--format", choices=tuple(EXPORTS), default="md")
+    export.add_argument("-o", "--output", metavar="FILE", help="a new file instead of the output")
     rename = actions.add_parser("rename", help="give a thread another title")
     remove = actions.add_parser("rm", help="remove a thread for good")
     for action in (show, export, rename, remove):
@@ -107,27 +111,48 @@ def _parser() -> argparse.ArgumentParser:
 
 def _threads(options: argparse.Namespace, store: ThreadStore) -> int:
     match options.action:
-        case "show" | "export":
-            sys.stdout.write(_exported(options, store))
+        case "show":
+            sys.stdout.write(_exported(store, options.thread, "md"))
+        case "export":
+            exported = _exported(store, options.thread, options.format)
+            if options.output is None:
+                sys.stdout.write(exported)
+            else:
+                _write_new(Path(options.output), exported)
         case "rename":
             store.rename(options.thread, options.title)
         case "rm":
             store.remove(options.thread)
         case _:
-            for info in store.list():
+            for info in store.search(getattr(options, "search", "")):
                 sys.stdout.write(_row(info) + "\n")
     return ExitCode.ANSWERED
 
 
-def _exported(options: argparse.Namespace, store: ThreadStore) -> str:
-    thread = store.open(options.thread, mode=OpenMode.READ_ONLY)
+def _exported(store: ThreadStore, thread_id: str, form: str) -> str:
+    thread = store.open(thread_id, mode=OpenMode.READ_ONLY)
     try:
+        for notice in thread.notices:
+            sys.stderr.write(f"todo-agent: {plain(notice)}\n")
         plan = plan_from_json(thread.conversation.state.to_json().get("plan"))
-        rows = [(todo.status.value, todo.content) for todo in plan]
-        as_json = getattr(options, "format", "md") == "json"
-        return (to_json if as_json else to_markdown)(thread, rows)
+        return EXPORTS[form](thread, [(todo.status.value, todo.content) for todo in plan])
     finally:
         thread.close()
+
+
+EXPORTS = {"md": to_markdown, "json": to_json, "html": to_html}
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Write a file that only its owner can read; one that is there stays as it is."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError as error:
+        raise ConfigError(f"{file} exists already; it stays as it is.") from error
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _row(info: ThreadInfo) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 
 from tests.threads.support import STORY, record
@@ -11,10 +12,12 @@ from todo_agent.agent.messages import (
     Opaque,
     Text,
     ToolResult,
+    ToolUse,
     message_to_json,
     user,
 )
 from todo_agent.threads.export import to_json, to_markdown
+from todo_agent.threads.page import to_html
 from todo_agent.threads.store import Thread
 
 
@@ -63,3 +66,63 @@ def test_json_is_the_whole_thread() -> None:
         "plan": [{"status": "done", "content": "caf\ufffd"}],
         "messages": [message_to_json(message) for message in made.conversation.messages],
     }
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=http://evil.example/x onerror=alert(1)> "
+    "![x](http://evil.example/y) [z](javascript:alert(1)) \x1b]0;t\x07 \udce9 </pre></details>"
+)
+
+
+def test_html_shows_the_plan_and_the_conversation() -> None:
+    page = Page(to_html(thread(*STORY[:2]), [("done", "look"), ("in_progress", "fix")]))
+    for words in ("Fix the parser", "✓ look", "▶ fix", "It is broken.", "I look.", "read"):
+        assert words in page.text
+    assert [tag for tag, _ in page.tags].count("details") == 2
+
+
+def test_nothing_foreign_becomes_part_of_the_page() -> None:
+    made = thread(
+        Commit((user(HOSTILE),)),
+        Commit(
+            (
+                Message(
+                    "assistant",
+                    (Text(HOSTILE), ToolUse("c", HOSTILE, {"path": HOSTILE})),
+                ),
+                Message(
+                    "user",
+                    (
+                        ToolResult("c", (Text(HOSTILE), Image("text/html", HOSTILE))),
+                        Image("image/png", '"><script>'),
+                    ),
+                ),
+            )
+        ),
+    )
+    page = Page(to_html(made, [('"><script>', HOSTILE)]))
+    names = {tag for tag, _ in page.tags}
+    assert names.isdisjoint({"script", "iframe", "object", "form", "base", "link"})
+    assert [a["src"] for tag, a in page.tags if tag == "img"] == [
+        'data:image/png;base64,"><script>'
+    ]
+    assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
+    assert {a["href"] for _, a in page.tags if "href" in a} == {"http://evil.example/y"}
+    assert page.text.count("<script>alert(1)</script>") >= 5
+    assert "\x1b" not in page.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -21,6 +21,7 @@ from todo_agent.threads.journal import Replay, rewrite
 from todo_agent.threads.listing import info
 from todo_agent.threads.loading import faults, load, mend
 from todo_agent.threads.records import Header, HeaderRecord
+from todo_agent.threads.search import fits
 from todo_agent.threads.summary import Summary, ThreadInfo
 from todo_agent.threads.thread import Clock, Disk, Thread, new_replay
 
@@ -137,6 +138,17 @@ class ThreadStore:
         shown = (info(folder) for folder in self._folders() if folder.exists())
         found = [thread for thread in shown if thread is not None]
         return sorted(found, key=lambda thread: (thread.updated, thread.id), reverse=True)
+
+    def search(self, words: str) -> Sequence[ThreadInfo]:
+        """Return the threads that have all the words, in any case, newest first.
+
+        A word may be in the title, the directory, the plan or a message. No words fit all.
+
+        Raises:
+            ThreadError: the directory cannot be read.
+        """
+        wanted = words.casefold().split()
+        return [info for info in self.list() if fits(Folder(self._root, info.id), info, wanted)]
 
     def newest(self, cwd: Path) -> ThreadInfo | None:
         """Return the newest thread that was begun in a directory, however its path is spelled."""
