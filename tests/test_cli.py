@@ -58,7 +58,7 @@ def thread(program: Program) -> str:
         ("--output-format xml -p x", "argument --output-format: invalid choice: 'xml'"),
         ("--cwd none", "none is no directory. Choose another one."),
         ("--demo -p x --add-dir none", "none is no directory."),
-        ("--demo threads", "Of these options only --config and --set go with threads."),
+        ("--demo threads", "Of these options only --config, --set and --debug go with"),
         ("threads nothing", "argument action: invalid choice: 'nothing'"),
         ("threads show", "the following arguments are required: ID"),
         ("threads show zzz", "There is no thread"),
@@ -164,7 +164,7 @@ def test_help_names_every_option_and_command(program: Program):
     outcome = program("--help")
     words = ("--continue", "--resume", "--print", "--output-format", "--require-done", "--model",
              "--base-url", "--permission-mode", "--discipline", "--max-turns", "--max-cost",
-             "--cwd", "--add-dir", "--config", "--set", "--demo", "--version", "--fork",
+             "--cwd", "--add-dir", "--debug", "--config", "--set", "--demo", "--version", "--fork",
              "threads", "plan", "doctor")  # fmt: skip
     assert (outcome.code, outcome.err) == (0, "")
     assert [word for word in words if word not in outcome.out] == []
@@ -263,6 +263,7 @@ def test_the_doctor_says_what_is_there_and_what_is_missing(
         "key": "absent",
         "threads": "ok",
         "state": "ok",
+        "log": "ok",
         "git": "absent",
         "rg": "absent",
         "bwrap": "absent",

@@ -40,8 +40,10 @@ def parse(arguments: Sequence[str], *, version: str) -> argparse.Namespace:
     if not command:
         options = _parser("prompt", nargs="?", version=version).parse_args(arguments)
         _refuse_contradictions(options)
-    elif _given(options, words) - {"words", "config", "set"}:
-        raise ConfigError(f"Of these options only --config and --set go with {command[0]}.")
+    elif _given(options, words) - {"words", "config", "set", "debug"}:
+        raise ConfigError(
+            f"Of these options only --config, --set and --debug go with {command[0]}."
+        )
     options.command = command
     return options
 
@@ -102,6 +104,10 @@ def _parser(positional: str, *, nargs: str, version: str) -> Parser:
     work.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="set a setting for once"
     )
+    work.add_argument(
+        "--debug", action="store_true",
+        help="log requests, retries and tool calls, without their contents",
+    )  # fmt: skip
     work.add_argument("--demo", action="store_true", help="play the offline demo; needs no key")
     return parser
 

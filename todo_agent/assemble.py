@@ -176,11 +176,12 @@ class Workshop:
             at=config.compact_at / 100 or None,
             count=self._provider.count_tokens if isinstance(self._provider, LateProvider) else None,
         )
+        secrets = Secrets(config.secrets)
         stack: list[Middleware] = [
             *outermost,
             Instructions(config.instructions, source=INSTRUCTIONS),
             permissions,
-            Secrets(filter(None, (config.api_key, config.auth_token))),
+            secrets,
             compaction,
             carrying,
             Repetition(),
@@ -211,6 +212,7 @@ class Workshop:
             models=known_models(),
             context_window=self._window_of,
             compaction=compaction,
+            secrets=secrets,
             scripted=self._place.demo,
             notices=(*config.notices, *self._sandbox_notices, *notices, *changed),
         )

@@ -43,27 +43,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = error.filename or "standard output"
         return _give_up(f"{where}: {error.strerror or error}.", arguments, ExitCode.FAILED)
-    except Exception as error:  # noqa: BLE001 -- a person gets one line, the log the traceback
-        return _give_up(_crash(error), arguments, ExitCode.FAILED)
+    except Exception as error:  # noqa: BLE001 -- a person gets one line; the log has the traceback
+        return _give_up(str(error), arguments, ExitCode.FAILED)
 
 
 def _start(arguments: Sequence[str]) -> int:
     options = parse(arguments, version=__version__)
-    if options.command:
-        from todo_agent.commands import run
-
-        return run(options.command, config_file=options.config, assignments=options.set)
-    cwd = _directory(options.cwd or ".")
-    paths, config = _configure(options, cwd, can_ask=not options.print and _terminals())
-    return (_print if options.print else _screen)(options, config, paths, cwd)
-
-
-def _configure(options: argparse.Namespace, cwd: Path, *, can_ask: bool) -> tuple[Paths, Config]:
-    from todo_agent.config import environment, load
-    from todo_agent.paths import Paths, project_config
-    from todo_agent.trust import with_instructions, with_project
+    from todo_agent.config import environment
+    from todo_agent.log import Log
+    from todo_agent.paths import Paths
 
     paths = Paths.find(environment())
+    with Log(paths.log_file, debug=options.debug) as log:
+        if options.command:
+            from todo_agent.commands import run
+
+            return run(options.command, config_file=options.config, assignments=options.set)
+        cwd = _directory(options.cwd or ".")
+        config = _configure(options, paths, cwd, can_ask=not options.print and _terminals())
+        log.hide(config.secrets)
+        return (_print if options.print else _screen)(options, config, paths, cwd)
+
+
+def _configure(options: argparse.Namespace, paths: Paths, cwd: Path, *, can_ask: bool) -> Config:
+    from todo_agent.config import environment, load
+    from todo_agent.paths import project_config
+    from todo_agent.trust import with_instructions, with_project
+
     config = load(
         Path(options.config) if options.config else paths.config_file,
         required=bool(options.config),
@@ -86,8 +92,8 @@ def _configure(options: argparse.Namespace, cwd: Path, *, can_ask: bool) -> tupl
     restricts, instructs = "can restrict what the agent may do here", "tells the agent how to work"
     config = with_project(config, brought, trust_file=trust_file, ask=asked(restricts))
     if options.demo:
-        return paths, config
-    return paths, with_instructions(config, cwd, trust_file=trust_file, ask=asked(instructs))
+        return config
+    return with_instructions(config, cwd, trust_file=trust_file, ask=asked(instructs))
 
 
 def _trusts(path: Path, text: str, what: str) -> bool:
@@ -172,24 +178,24 @@ def _screen(options: argparse.Namespace, config: Config, paths: Paths, cwd: Path
         return Workshop(config, paths, place)
 
     def reload() -> Config:
-        return _configure(options, cwd, can_ask=False)[1]
+        return _configure(options, paths, cwd, can_ask=False)
 
     late = LateWorkshop(build, config, demo=options.demo, newest=options.newest, fork=options.fork)
     file = Path(options.config) if options.config else paths.config_file
     settings = TuiSettings(
         history=FileHistory(paths.history_file),
         files=late.files,
-        log=paths.log_file,
         preferences=Preferences(config, file, reload),
         connected=config.has_key or options.demo,
     ).following(config)
     chooses = options.resume is CHOOSE
     prompt = options.prompt or ("/threads" if chooses else DEMO_PROMPT if options.demo else "")
     thread = None if chooses else options.resume
-    code = run_tui(late, thread=thread, prompt=prompt, settings=settings)
-    for line in late.farewell():
-        sys.stdout.write(f"{line}\n")
-    return code
+    try:
+        return run_tui(late, thread=thread, prompt=prompt, settings=settings)
+    finally:
+        for line in late.farewell():
+            sys.stdout.write(f"{line}\n")
 
 
 def _extra(options: argparse.Namespace) -> tuple[Path, ...]:
@@ -266,25 +272,6 @@ def _give_up(message: str, arguments: Sequence[str], code: ExitCode) -> int:
     except OSError:
         _leave_stdout()
     return code
-
-
-def _crash(error: Exception) -> str:
-    """Write the traceback to the log, and return the line that a person reads."""
-    import traceback
-
-    from todo_agent.config import environment
-    from todo_agent.paths import Paths
-
-    what = f"Stopped because of an error of its own: {type(error).__name__}: {error}"
-    try:
-        log = Paths.find(environment()).log_file
-        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
-            file.writelines(traceback.format_exception(error))
-    except (OSError, ConfigError):
-        return what
-    return f"{what} (details: {log})"
 
 
 def _prepare_streams() -> None:

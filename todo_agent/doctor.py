@@ -68,6 +68,7 @@ def _directories(paths: Paths) -> Iterator[Finding]:
     for name, directory in (("threads", paths.threads_dir), ("state", paths.state_dir)):
         problem = _not_writable(directory)
         yield Finding(name, problem or str(directory), good=not problem)
+    yield Finding("log", str(paths.log_file))
 
 
 def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ class Paths:
 
     @property
     def log_file(self) -> Path:
-        """Tracebacks of crashes."""
+        """What went wrong, with tracebacks; with `--debug` what was done."""
         return self.state_dir / "todo-agent.log"
 
     @property

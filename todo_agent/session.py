@@ -39,10 +39,12 @@ from todo_agent.agent.tools import (
 )
 from todo_agent.errors import TodoAgentError
 from todo_agent.event_stream import EventStream
+from todo_agent.masking import LiveMasking
 from todo_agent.middleware.budget import COST
 from todo_agent.middleware.compaction import Compaction
 from todo_agent.middleware.permissions import Permissions
 from todo_agent.middleware.rules import Rule
+from todo_agent.middleware.secrets import Secrets
 from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.history import Author, History
 from todo_agent.plan.keys import PLAN, PLAN_HISTORY, is_interrupted
@@ -53,6 +55,7 @@ from todo_agent.threads.store import Thread, ThreadInfo
 from todo_agent.tools.files import FileError
 from todo_agent.tools.jobs import Jobs
 from todo_agent.tools.snapshots import Snapshots, Undone
+from todo_agent.trail import Trail
 
 CONTINUE = "Continue with the open todos."
 READ_ONLY = "This thread is open for reading only. Fork it to go on in a copy."
@@ -93,6 +96,8 @@ class Parts:
     models: tuple[str, ...]
     context_window: Callable[[str], int]
     compaction: Compaction
+    secrets: Secrets
+    """Masks what a person's own commands print, too."""
     scripted: bool = False
     notices: tuple[str, ...] = ()
 
@@ -154,6 +159,8 @@ class Session:
         self._agent = parts.agent
         self._conversation = parts.thread.conversation
         self._events = EventStream()
+        self._trail = Trail(parts.thread.id)
+        self._live = LiveMasking(parts.secrets.mask)
         self._control = Control()
         self._run: asyncio.Task[RunEnd] | None = None
         self._commands: set[asyncio.Task[None]] = set()
@@ -491,9 +498,22 @@ class Session:
         return None
 
     def _emit(self, event: Event) -> None:
-        self._events.put(event)
-        if isinstance(event, MessageAdded) and event.message.role == "user":
-            self._show_queue()
+        self._trail.note(event)
+        match event:
+            case ToolOutput(call_id, text):
+                self._put_output(call_id, self._live(call_id, text))
+            case ToolFinished(call_id):
+                self._put_output(call_id, self._live.end(call_id))
+                self._events.put(event)
+            case MessageAdded(message) if message.role == "user":
+                self._events.put(event)
+                self._show_queue()
+            case _:
+                self._events.put(event)
+
+    def _put_output(self, call_id: str, text: str) -> None:
+        if text:
+            self._events.put(ToolOutput(call_id, text))
 
     def _show_queue(self) -> None:
         self._events.put(SteeringQueued(self.queued))
@@ -508,16 +528,16 @@ class Session:
 
     async def _own_command(self, command: str) -> None:
         call = ToolCall(f"user-{uuid4().hex[:8]}", self._parts.shell.name, {"command": command})
-        self._events.put(ToolStarted(call.id, call.name, command, call.args))
+        self._emit(ToolStarted(call.id, call.name, command, call.args))
         context = ToolContext(
             conversation_id=self.id,
             state=self._conversation.state,
             approved=True,
-            output=lambda text: self._events.put(ToolOutput(call.id, text)),
+            output=lambda text: self._emit(ToolOutput(call.id, text)),
         )
-        outcome = await self._parts.shell.run(call, context)
+        outcome = self._parts.secrets.masked(await self._parts.shell.run(call, context))
         result = _result(call, outcome)
-        self._events.put(ToolFinished(call.id, call.name, result, seconds=0.0))
+        self._emit(ToolFinished(call.id, call.name, result, seconds=0.0))
         told = user(f"I ran `{command}` myself:\n{result.text}", synthetic=True)
         if self.running:
             self._control.steer(told)
@@ -526,9 +546,9 @@ class Session:
 
     def _saving_changed(self, problem: str) -> None:
         if problem:
-            self._events.put(Warned(f"Not saved: {problem}. Trying again.", code="unsaved"))
+            self._emit(Warned(f"Not saved: {problem}. Trying again.", code="unsaved"))
         else:
-            self._events.put(Warned("Everything is saved again.", code="saved"))
+            self._emit(Warned("Everything is saved again.", code="saved"))
 
     def _refuse_read_only(self) -> None:
         if self.read_only:

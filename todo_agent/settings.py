@@ -142,7 +142,12 @@ class Config:
     @property
     def has_key(self) -> bool:
         """Whether a model can be asked."""
-        return bool(self.api_key or self.auth_token)
+        return bool(self.secrets)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys that are set, which nothing may show or store."""
+        return tuple(filter(None, (self.api_key, self.auth_token)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from todo_agent.agent.conversation import Conversation
 from todo_agent.agent.loop import Agent
 from todo_agent.agent.messages import Display, Text, message_to_json
 from todo_agent.agent.tools import Error, Success, ToolCall
-from todo_agent.middleware.secrets import MASK, Secrets
+from todo_agent.masking import MASK, LiveMasking, Masking
+from todo_agent.middleware.secrets import Secrets
 from todo_agent.providers.scripted import ScriptedProvider
 from todo_agent.tools.coding import coding_tools
 from todo_agent.tools.workspace import Workspace
@@ -71,3 +72,24 @@ async def test_every_kind_of_outcome_is_masked_or_left(tmp_path):
 
         call = ToolCall("1", "x", {})
         assert await secrets.wrap_tool_call(call, call_next, None) == masked
+
+
+TOKEN = "plain+token/with=signs"
+
+
+@pytest.mark.parametrize("secret", [KEY, TOKEN])
+def test_a_secret_in_two_pieces_is_masked_wherever_it_is_cut(secret):
+    text = f"before {secret} after\n"
+    for cut in range(len(text) + 1):
+        live = LiveMasking(Masking([TOKEN]))
+        shown = live("call", text[:cut]) + live("call", text[cut:]) + live.end("call")
+        assert shown == f"before {MASK} after\n", cut
+
+
+def test_what_can_be_no_secret_is_shown_at_once_and_a_long_word_does_not_wait_for_ever():
+    live = LiveMasking(Masking([TOKEN]))
+    assert live("call", "...") == "..."
+    assert live("call", "done") == ""
+    assert live("other", "x ") == "x "
+    assert live("call", "\n") == "done\n"
+    assert len(live("call", "a" * 5000)) > 4000

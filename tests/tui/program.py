@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.tui.stand_in import Bench, StandIn, plan
+from todo_agent.log import Crash, Log
 from todo_agent.tui import app
 from todo_agent.tui.run import run_tui
 from todo_agent.tui.settings import TuiSettings
@@ -33,11 +34,15 @@ def main(report: Path, where: str) -> int:
             cast("Any", app.Router).route = breaks
 
     cast("Any", session).begin = begin_and_break
-    settings = TuiSettings(log=report.with_suffix(".log"))
     bench = cast("Any", Bench({None: session}))
-    code = run_tui(bench, thread=None, prompt="", settings=settings)
-    report.write_text(json.dumps({"sent": session.sent, "closed": session.closed}))
-    return code
+    try:
+        with Log(report.with_suffix(".log"), debug=False):
+            return run_tui(bench, thread=None, prompt="", settings=TuiSettings())
+    except Crash as crash:
+        sys.stderr.write(f"{crash}\n")
+        return 1
+    finally:
+        report.write_text(json.dumps({"sent": session.sent, "closed": session.closed}))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def test_a_crash_is_one_line_and_a_log(start, where):
     assert terminal.leave() == 1
     assert restored(terminal.output)
     after = terminal.output.rpartition(b"\x1b[?1049l")[2].decode()
-    line = "todo-agent stopped because of an error of its own: ZeroDivisionError: on purpose"
+    line = "Stopped because of an error of its own: ZeroDivisionError: on purpose"
     log = terminal.report.with_suffix(".log")
     assert after.count(line) == 1
     assert "Traceback" not in after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
@@ -10,19 +9,9 @@ from typing import TypeAlias
 from todo_agent.agent.messages import Display, Image, Opaque, Text
 from todo_agent.agent.middleware import CallContext, CallTool, Middleware
 from todo_agent.agent.tools import Error, Outcome, Success, ToolCall
+from todo_agent.masking import Masking
 
-MIN_CHARS = 8
-"""Shorter secrets would mask ordinary text."""
-_SHAPES = (
-    r"sk-ant-[\w-]{8,}",
-    r"gh[pousr]_\w{30,}",
-    r"github_pat_\w{30,}",
-    r"AKIA[0-9A-Z]{16}",
-    r"AIza[\w-]{35}",
-    r"xox[abprs]-[\w-]{20,}",
-)
 Content: TypeAlias = str | tuple[Text | Image | Opaque, ...]
-MASK = "[a secret, masked]"
 
 
 class Secrets(Middleware):
@@ -36,14 +25,17 @@ class Secrets(Middleware):
     name = "secrets"
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        exact = sorted((re.escape(s) for s in known if len(s) >= MIN_CHARS), key=len, reverse=True)
-        self._secret = re.compile("|".join([*exact, rf"(?<![\w-])(?:{'|'.join(_SHAPES)})"]))
+        self.mask = Masking(known)
+        """Masks the same secrets in a text."""
 
     async def wrap_tool_call(
         self, call: ToolCall, call_next: CallTool, ctx: CallContext
     ) -> Outcome:
         """Mask the outcome of a call."""
-        outcome = await call_next(call)
+        return self.masked(await call_next(call))
+
+    def masked(self, outcome: Outcome) -> Outcome:
+        """Return an outcome with every secret masked."""
         match outcome:
             case Success(content, display=display):
                 masked = self._content(content)
@@ -52,10 +44,6 @@ class Secrets(Middleware):
                 return replace(outcome, message=self.mask(message), display=self._display(display))
             case _:
                 return outcome
-
-    def mask(self, text: str) -> str:
-        """Return a text with every secret masked."""
-        return self._secret.sub(MASK, text)
 
     def _content(self, content: Content) -> Content:
         if isinstance(content, str):

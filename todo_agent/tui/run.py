@@ -6,8 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from todo_agent.tui.app import TodoAgentApp
@@ -30,6 +28,9 @@ def run_tui(workbench: Workbench, *, thread: str | None, prompt: str, settings: 
         thread: the thread to open; None for a new one.
         prompt: sent as soon as the session is open; may be empty.
         settings: what the person has set about the screen.
+
+    Raises:
+        BaseException: what ended the app, once the terminal is as it was.
     """
     marks = marks_for(
         ascii_only=settings.ascii,
@@ -47,8 +48,7 @@ def run_tui(workbench: Workbench, *, thread: str | None, prompt: str, settings: 
     read_alt_enter()
     asyncio.run(_run(app))
     if app.crash is not None:
-        sys.stderr.write(f"{_report(app.crash, settings.log)}\n")
-        return 1
+        raise app.crash
     return app.return_value or 0
 
 
@@ -64,18 +64,3 @@ async def _run(app: TodoAgentApp) -> None:
 
 def _leave(app: TodoAgentApp, code: int) -> None:
     app.run_worker(app.leave(code), group="leave")
-
-
-def _report(error: BaseException, log: Path | None) -> str:
-    """Write the traceback to the log, and return the one line for the terminal."""
-    what = f"todo-agent stopped because of an error of its own: {type(error).__name__}: {error}"
-    if log is None:
-        return what
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with open(descriptor, "a", encoding="utf-8") as file:  # noqa: PTH123 -- a descriptor
-            file.writelines(traceback.format_exception(error))
-    except OSError as failed:
-        return f"{what} (the log {log} could not be written: {failed})"
-    return f"{what} (details: {log})"

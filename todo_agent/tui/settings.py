@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, Protocol
 
 from todo_agent.preferences import Preferences
@@ -70,8 +69,6 @@ class TuiSettings:
     history: History = field(default_factory=MemoryHistory)
     files: Callable[[], Sequence[str]] = _no_files
     """Lists the workspace's files for `@`, relative to it. Called in a thread."""
-    log: Path | None = None
-    """The file that takes the traceback of a crash."""
     connected: bool = True
     """Whether there is a model to ask; without one the screen begins with how to get one."""
     preferences: Preferences | None = None
