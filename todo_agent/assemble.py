@@ -37,10 +37,12 @@ from todo_agent.providers.models import DEFAULT_MODEL, context_window, cost, kno
 from todo_agent.session import Parts, PlanOwner, Session
 from todo_agent.settings import NO_KEY, Config
 from todo_agent.threads.errors import ThreadError
+from todo_agent.threads.moments import Moment
 from todo_agent.threads.store import OpenMode, ThreadStore
 from todo_agent.threads.summary import ThreadInfo
 from todo_agent.threads.thread import Thread
 from todo_agent.tools.coding import coding_tools
+from todo_agent.tools.files import FileError
 from todo_agent.tools.jobs import Jobs
 from todo_agent.tools.sandbox import Sandbox, find_sandbox
 from todo_agent.tools.shell import shell_tool
@@ -117,8 +119,30 @@ class Workshop:
         Raises:
             ThreadError: it is unknown or damaged.
         """
-        copy = await asyncio.to_thread(self._store.fork, thread)
+        return await self._copy(thread)
+
+    async def branch(self, thread: str, moment: Moment) -> Session:
+        """Open a copy of a thread as it was before a message.
+
+        Raises:
+            TodoAgentError: it cannot be copied.
+        """
+        return await self._copy(thread, moment)
+
+    async def _copy(self, thread: str, moment: Moment | None = None) -> Session:
+        before, messages = (moment.seq, moment.index) if moment else (None, None)
+        copy = await asyncio.to_thread(self._store.fork, thread, before=before)
+        try:
+            source, kept = Snapshots(self._kept_files(copy.parent)), self._kept_files(copy.id)
+            await asyncio.to_thread(source.copy, kept, messages=messages)
+        except FileError as error:
+            copy.close()
+            await asyncio.to_thread(self._store.remove, copy.id)
+            raise ThreadError(str(error)) from error
         return await self._session(copy, self._config.model or copy.model or DEFAULT_MODEL)
+
+    def _kept_files(self, thread_id: str) -> Path:
+        return self._paths.threads_dir / thread_id / "files"
 
     def threads(self) -> Sequence[ThreadInfo]:
         """Return all threads, newest first. Reads the disk."""
@@ -161,7 +185,7 @@ class Workshop:
             protected=self._paths.own_dirs,
         )
         jobs = Jobs()
-        snapshots = Snapshots(self._paths.threads_dir / thread.id / "files")
+        snapshots = Snapshots(self._kept_files(thread.id), lambda: len(conversation.messages))
         tools = coding_tools(
             workspace,
             environ=self._place.environ,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from todo_agent.assemble import Workshop
     from todo_agent.session import Session
     from todo_agent.settings import Config
+    from todo_agent.threads.moments import Moment
     from todo_agent.threads.store import ThreadInfo
 
 
@@ -68,6 +69,11 @@ class LateWorkshop:
     async def fork(self, thread: str) -> Session:
         """Open a copy of a thread."""
         self._last = await (await self._ready()).fork(thread or self._found)
+        return self._last
+
+    async def branch(self, thread: str, moment: Moment) -> Session:
+        """Open a copy of a thread as it was before a message."""
+        self._last = await (await self._ready()).branch(thread, moment)
         return self._last
 
     def threads(self) -> Sequence[ThreadInfo]:

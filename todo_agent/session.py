@@ -49,8 +49,10 @@ from todo_agent.plan.discipline import Discipline
 from todo_agent.plan.history import Author, History
 from todo_agent.plan.keys import PLAN, PLAN_HISTORY, is_interrupted
 from todo_agent.plan.plan import Plan
+from todo_agent.rewind import Preview, Turn, turns
 from todo_agent.saving import Saving
 from todo_agent.settings import Config
+from todo_agent.threads.moments import Moment
 from todo_agent.threads.store import Thread, ThreadInfo
 from todo_agent.tools.files import FileError
 from todo_agent.tools.jobs import Jobs
@@ -123,6 +125,14 @@ class Workbench(Protocol):
 
     async def fork(self, thread: str) -> Session:
         """Open a copy of a thread.
+
+        Raises:
+            TodoAgentError: it cannot be copied.
+        """
+        ...
+
+    async def branch(self, thread: str, moment: Moment) -> Session:
+        """Open a copy of a thread as it was before a message.
 
         Raises:
             TodoAgentError: it cannot be copied.
@@ -400,11 +410,58 @@ class Session:
         if self.running:
             raise TodoAgentError("The agent is still working. Interrupt it first.")
         undone = await asyncio.to_thread(self._undo_newest)
-        if undone is not None and undone.restored:
+        if undone is not None:
+            await self._tell_undone(undone)
+        return undone
+
+    async def turns(self) -> tuple[Turn, ...]:
+        """Return the turns of the thread in order, to go back to before one.
+
+        Raises:
+            TodoAgentError: the thread is not stored, is only read, or cannot be read.
+        """
+        moments = await asyncio.to_thread(self._thread.moments)
+        return await asyncio.to_thread(turns, moments, self.plan, self._parts.snapshots)
+
+    async def preview(self, turn: Turn) -> Preview:
+        """Return what going back to before a turn would do.
+
+        Raises:
+            TodoAgentError: a file cannot be read.
+        """
+        index = turn.moment.index
+        try:
+            files, conflicts = await asyncio.to_thread(self._parts.snapshots.preview, index)
+        except FileError as error:
+            raise TodoAgentError(str(error)) from error
+        return Preview(turn, len(self.messages) - index, self.plan, files, conflicts)
+
+    async def rewind_files(self, turn: Turn, *, tell: bool) -> Undone:
+        """Give the files that were changed since a turn began what they held before it.
+
+        Args:
+            turn: the turn; what somebody else changed too stays and is a conflict.
+            tell: tell the model with the next message.
+
+        Raises:
+            TodoAgentError: the agent works, or a file cannot be read or written.
+        """
+        if self.running:
+            raise TodoAgentError("The agent is still working. Interrupt it first.")
+        snapshots = self._parts.snapshots
+        try:
+            undone = await asyncio.to_thread(snapshots.undo_behind, turn.moment.index)
+        except FileError as error:
+            raise TodoAgentError(str(error)) from error
+        if tell:
+            await self._tell_undone(undone)
+        return undone
+
+    async def _tell_undone(self, undone: Undone) -> None:
+        if undone.restored:
             names = ", ".join(str(path) for path in undone.restored)
             told = user(f"I undid your last changes to: {names}", synthetic=True)
             await self._conversation.commit(Commit((told,), by="user"))
-        return undone
 
     async def changed_files(self) -> Sequence[Display]:
         """Return how the files that the agent changed in this thread differ from before."""

@@ -29,8 +29,11 @@ from todo_agent.event_stream import EventStream
 from todo_agent.middleware.rules import Rule
 from todo_agent.plan.history import Author, History, Version, with_version
 from todo_agent.plan.plan import Plan, Status, Todo
+from todo_agent.rewind import Preview, Turn
 from todo_agent.settings import Config
 from todo_agent.threads.errors import ThreadBusy
+from todo_agent.threads.moments import Moment
+from todo_agent.tools.snapshots import Undone
 
 DIFF = """--- a/shop/cart.py
 +++ b/shop/cart.py
@@ -93,6 +96,10 @@ class StandIn:
     background: tuple[tuple[str, str, int | None], ...] = ()
     rules: tuple[Rule, ...] = ()
     granted_rules: tuple[Rule, ...] = ()
+    past: tuple[Turn, ...] = ()
+    files: tuple[Display, ...] = ()
+    conflicts: tuple[Path, ...] = ()
+    files_taken_back: list[tuple[Turn, bool]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._stream = EventStream(clock=lambda: self.now)
@@ -197,6 +204,17 @@ class StandIn:
     def rename(self, title: str) -> None:
         self.title = title
 
+    async def turns(self) -> tuple[Turn, ...]:
+        return self.past
+
+    async def preview(self, turn: Turn) -> Preview:
+        behind = len(self.messages) - turn.moment.index
+        return Preview(turn, behind, self.plan, self.files, self.conflicts)
+
+    async def rewind_files(self, turn: Turn, *, tell: bool) -> Undone:
+        self.files_taken_back.append((turn, tell))
+        return Undone(tuple(Path(file.path) for file in self.files), self.conflicts)
+
     async def close(self) -> None:
         self.closed = True
         self._stream.close()
@@ -241,6 +259,11 @@ class Bench:
 
     async def fork(self, thread: str) -> StandIn:
         return replace(self.sessions[thread], id=f"{thread}-copy", read_only=False)
+
+    async def branch(self, thread: str | None, moment: Moment) -> StandIn:
+        old = self.sessions.get(thread) or self.sessions[None]
+        messages = old.messages[: moment.index]
+        return replace(old, id=f"{old.id}-branch", messages=messages, plan=Plan(), sent=[])
 
     def threads(self) -> Sequence[Info]:
         return self.infos

@@ -35,6 +35,8 @@ class Header:
     mode: str = "ask"
     created: float = 0.0
     """Seconds since 1970."""
+    parent: str = ""
+    """The id of the thread that this one is a copy of; older files do not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,9 @@ def header_from_json(data: JsonObject) -> Header:
             "mode": str(mode),
             "created": int() | float() as created,
         }:
-            return Header(clean_title(title), cwd, model, mode, check_time(created))
+            parent = data.get("parent")
+            known = parent if isinstance(parent, str) else ""
+            return Header(clean_title(title), cwd, model, mode, check_time(created), known)
         case _:
             raise ValueError("this is no header of a thread")
 

@@ -102,8 +102,13 @@ class ThreadStore:
                 return self._reader(folder, f"It cannot be changed: {reason(error)}.")
             return self._writer(folder, claim)
 
-    def fork(self, id_or_prefix: str) -> Thread:
+    def fork(self, id_or_prefix: str, *, before: int | None = None) -> Thread:
         """Copy a thread, also one in use elsewhere, and open the copy.
+
+        Args:
+            id_or_prefix: the thread; it stays as it is.
+            before: the number of a record: what came with it and later is left out. A copy of
+                which nothing is left then is stored with its first commit, as a new thread.
 
         Raises:
             ThreadError: it is unknown, cannot be read or copied, or a newer version wrote it.
@@ -114,14 +119,18 @@ class ThreadStore:
         if stored.newer:
             raise ThreadError(f"A newer version of todo-agent wrote thread {source.id}.")
         now = self._clock()
-        replay = Replay(stored.records)
-        header = replace(replay.header, created=now)
+        records = [r for r in stored.records if before is None or r.seq < before]
+        replay = Replay(records)
+        title = replay.header.title if replay.messages else ""
+        header = replace(replay.header, title=title, created=now, parent=source.id)
         copy = Folder(self._root, self._new_id(now))
+        if not (replay.messages or replay.values):
+            return Thread(copy.id, new_replay(header), Disk(copy), clock=self._clock)
         with _readable(copy):
             claim = Claim(copy)
             try:
                 record = HeaderRecord(replay.seq + 1, now, header)
-                rewrite(copy.journal, (*stored.records, record))
+                rewrite(copy.journal, (*records, record))
             except OSError:
                 claim.release()
                 raise

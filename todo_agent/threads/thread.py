@@ -15,7 +15,8 @@ from todo_agent.agent.state import State
 from todo_agent.threads.errors import NotSavedError, ThreadError, reason
 from todo_agent.threads.folder import Claim, Folder
 from todo_agent.threads.ids import new_id
-from todo_agent.threads.journal import Journal, Replay
+from todo_agent.threads.journal import Journal, Replay, read
+from todo_agent.threads.moments import Moment, moments
 from todo_agent.threads.records import CommitRecord, Header, HeaderRecord, Record
 from todo_agent.threads.summary import Summary, write_summary
 from todo_agent.threads.titles import clean_title, title_of
@@ -44,6 +45,14 @@ class Disk:
         except OSError as error:
             raise NotSavedError(f"cannot write {self._folder.path}: {reason(error)}") from error
         self._journal.append(records)
+
+    def records(self) -> Sequence[Record]:
+        """Return what is in the journal.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return read(self._folder.journal).records
 
     def summarise(self, replay: Replay) -> None:
         """Write thread.json; where that fails, the next opening makes up for it."""
@@ -125,6 +134,24 @@ class Thread:
     def mode(self) -> str:
         """The permission mode it was last used with."""
         return self._header.mode
+
+    @property
+    def parent(self) -> str:
+        """The thread that this one is a copy of; empty where it is none."""
+        return self._header.parent
+
+    def moments(self) -> tuple[Moment, ...]:
+        """Return the messages of persons, to go back to. Reads the disk.
+
+        Raises:
+            ThreadError: the thread is not stored, is only read, or cannot be read.
+        """
+        if self._disk is None:
+            raise ThreadError("Only a thread that is stored, and open for writing, can go back.")
+        try:
+            return moments(self._disk.records())
+        except OSError as error:
+            raise ThreadError(f"Thread {self.id} cannot be read: {reason(error)}.") from error
 
     @property
     def created(self) -> float:

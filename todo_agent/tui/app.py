@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
@@ -36,6 +36,7 @@ from todo_agent.tui.layout import arrange, beside
 from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.planning import Planning
 from todo_agent.tui.progress import Progress
+from todo_agent.tui.rewinding import Rewinding
 from todo_agent.tui.router import Router
 from todo_agent.tui.screens.approval import Stray
 from todo_agent.tui.screens.config_form import ConfigForm
@@ -62,10 +63,12 @@ if TYPE_CHECKING:
     from todo_agent.session import Session, Workbench
 
 T = TypeVar("T")
+Armed = Literal["quit", "rewind"]
+"""What the same key does when it comes again soon."""
 
 TURNS_PER_SECOND = 8
 HINT_SECONDS = 2.0
-"""So long the second Ctrl+C counts as one."""
+"""So long a second Ctrl+C or Esc counts as one."""
 OPENING = "opening"
 THEME_HINT = "/theme shows them all."
 
@@ -133,9 +136,11 @@ class TodoAgentApp(App[int]):
         self._running_since = 0.0
         self._frame = self._ticks = 0
         self._ticker: Timer | None = None
-        self._unhint: Timer | None = None
+        self._armed: Armed | None = None
+        self._disarming: Timer | None = None
         self._free = {"left": 0, "right": 0}
         self.planning = Planning(self, marks)
+        self.rewinding = Rewinding(self, marks)
         self._asking = Asking(self)
         self._window = Window(self)
         self._completing = Completing(self, settings.files)
@@ -543,7 +548,7 @@ class TodoAgentApp(App[int]):
             self.show_vitals()
 
     async def action_escape(self) -> None:
-        """Close what is open, take back the newest queued text, or interrupt."""
+        """Close what is open, take back what is queued, interrupt; twice when idle: go back."""
         if not self.prompt.has_focus:
             self.prompt.focus()
             return
@@ -553,6 +558,11 @@ class TodoAgentApp(App[int]):
         if session.running:
             self.status.activity = "stopping"
             self.run_worker(session.interrupt(), group="interrupt")
+        elif self._armed == "rewind":
+            self._disarm()
+            self.rewinding.open()
+        elif session.messages and not self.prompt.draft:
+            self._arm("rewind", "esc again goes back to an earlier message")
 
     def _unqueue(self, session: Session) -> bool:
         if not session.queued or self.prompt.draft:
@@ -568,24 +578,28 @@ class TodoAgentApp(App[int]):
         if selected:
             self.copy(selected)
             self.screen.clear_selection()
-        elif self._unhint is not None:
+        elif self._armed == "quit":
             await self.action_quit()
         elif self.prompt.draft:
             self._remember(self.prompt.take())
-            self._hint("draft cleared, Up brings it back; ctrl+c again quits")
+            self._arm("quit", "draft cleared, Up brings it back; ctrl+c again quits")
         elif self.session is not None and self.session.running:
-            self._hint("interrupted; ctrl+c again quits")
+            self._arm("quit", "interrupted; ctrl+c again quits")
             self.run_worker(self.session.interrupt(), group="interrupt")
         else:
-            self._hint("ctrl+c again quits")
+            self._arm("quit", "ctrl+c again quits")
 
-    def _hint(self, text: str) -> None:
-        self.status.hint = text
-        self._unhint = self.set_timer(HINT_SECONDS, self._clear_hint)
+    def _arm(self, what: Armed, hint: str) -> None:
+        self._disarm()
+        self.status.hint = hint
+        self._armed = what
+        self._disarming = self.set_timer(HINT_SECONDS, self._disarm)
 
-    def _clear_hint(self) -> None:
+    def _disarm(self) -> None:
+        if self._disarming is not None:
+            self._disarming.stop()
+        self._armed = self._disarming = None
         self.status.hint = ""
-        self._unhint = None
 
     async def action_quit(self) -> None:
         """Save, restore the terminal and leave."""

@@ -18,6 +18,7 @@ from todo_agent.tui.markdown import code_blocks
 from todo_agent.tui.permitting import Permitting
 from todo_agent.tui.plan_edits import added, dropped, reworded, with_status
 from todo_agent.tui.planning import Planning
+from todo_agent.tui.rewinding import Rewinding
 from todo_agent.tui.screens.changes import Changes
 from todo_agent.tui.screens.picker import Choice, Picker
 from todo_agent.tui.screens.sheet import Sheet
@@ -45,6 +46,7 @@ class Desk(Protocol):
     permitting: Permitting
     connecting: Connecting
     planning: Planning
+    rewinding: Rewinding
 
     @property
     def plan(self) -> Plan: ...
@@ -114,6 +116,8 @@ class Commands:
             ),
             Command("clear", "", "Start a new thread", lambda _: self._open(None)),
             Command("compact", "[WHAT TO KEEP]", "Sum up the older turns", self._compact),
+            Command("rewind", "", "Go back to before a message", lambda _: app.rewinding.open()),
+            Command("fork", "", "Go on in a copy of this thread", lambda _: app.rewinding.fork()),
             Command("diff", "", "Show what the agent changed", lambda _: self._work(self._diff)),
             Command("undo", "", "Undo its last changes of files", lambda _: self._work(self._undo)),
             Command("jobs", "", "List the agent's background commands", lambda _: self._jobs()),
