@@ -59,6 +59,7 @@ def test_json_is_the_whole_thread() -> None:
     assert json.loads(to_json(made, [("done", "caf\udce9")])) == {
         "id": made.id,
         "title": "Fix the parser",
+        "parent": "",
         "cwd": "/project",
         "model": "a-model",
         "created": made.created,

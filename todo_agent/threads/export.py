@@ -31,7 +31,9 @@ def to_markdown(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
 
     A todo is one line. Nothing in the text is left for a terminal to act on.
     """
-    parts = [f"# {thread.title or 'Untitled thread'}", f"`{thread.id}` in `{thread.cwd}`"]
+    origin = f", a copy of `{thread.parent}`" if thread.parent else ""
+    where = f"`{thread.id}` in `{thread.cwd}`{origin}"
+    parts = [f"# {thread.title or 'Untitled thread'}", where]
     if plan_rows:
         rows = (f"- [{MARKS.get(s, ' ')}] {' '.join(text.split())}" for s, text in plan_rows)
         parts += ["## Plan", "\n".join(rows)]
@@ -45,6 +47,7 @@ def to_json(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
     data: Json = {
         "id": thread.id,
         "title": thread.title,
+        "parent": thread.parent,
         "cwd": thread.cwd,
         "model": thread.model,
         "created": thread.created,

@@ -41,6 +41,7 @@ def to_html(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
     """
     title = _text(thread.title or "Untitled thread")
     where = f"<code>{_text(thread.cwd)}</code> · {_text(thread.model)}"
+    origin = f", a copy of <code>{_text(thread.parent)}</code>" if thread.parent else ""
     begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(thread.created))
     style = files("todo_agent.threads").joinpath("page.css").read_text("utf-8")
     parts = [
@@ -50,7 +51,7 @@ def to_html(thread: Thread, plan_rows: Sequence[tuple[str, str]]) -> str:
         '<meta name="viewport" content="width=device-width">',
         f"<title>{title}</title><style>\n{style}</style></head><body>",
         f"<header><h1>{title}</h1>",
-        f"<p>{begun} · {where} · <code>{_text(thread.id)}</code></p></header>",
+        f"<p>{begun} · {where} · <code>{_text(thread.id)}</code>{origin}</p></header>",
         *_plan(plan_rows),
         *_conversation(thread.conversation.messages),
         "</body></html>",

@@ -103,7 +103,7 @@ class Rewinding:
             if scope is not None:
                 self._app.work_on(self._go(session, turn, scope), group="rewind")
 
-        self._app.open_sheet(Rewind(preview, self._marks), chosen)
+        self._app.open_sheet(Rewind(preview, self._marks, cwd=session.cwd), chosen)
 
     async def _go(self, session: Session, turn: Turn, scope: Scope) -> None:
         app = self._app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -31,8 +32,10 @@ class Rewind(Sheet[Scope]):
         Binding("enter", "go", "Go back"),
     ]
 
-    def __init__(self, preview: Preview, marks: Marks) -> None:
+    def __init__(self, preview: Preview, marks: Marks, *, cwd: Path) -> None:
+        """Show a preview; files inside `cwd` are named as seen from there."""
         super().__init__()
+        self._cwd = cwd
         self._preview = preview
         self._marks = marks
         self._scope = Scope()
@@ -86,9 +89,15 @@ class Rewind(Sheet[Scope]):
 
     def _files(self) -> str:
         preview = self._preview
-        rows = [f"\n    {first_line(file.path)[0]}  {file.summary}" for file in preview.files]
+        rows = [
+            f"\n    {self._shown_path(Path(file.path))}  {file.summary}" for file in preview.files
+        ]
         rows += [
-            f"\n    {first_line(str(path))[0]}  stays: somebody else changed it too"
+            f"\n    {self._shown_path(path)}  stays: somebody else changed it too"
             for path in preview.conflicts
         ]
         return "".join(rows) if rows else "none were changed"
+
+    def _shown_path(self, path: Path) -> str:
+        inside = path.is_relative_to(self._cwd)
+        return first_line(str(path.relative_to(self._cwd) if inside else path))[0]
